@@ -1,0 +1,9 @@
+"""The addresses of the site."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("protoconsole.access.urls")),
+]
+
+handler400 = "protoconsole.refusals.bad_request"
