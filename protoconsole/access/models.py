@@ -1,6 +1,7 @@
 """Who may come in: people, keys of programs, and which key a session belongs to."""
 
-from typing import ClassVar
+from datetime import datetime
+from typing import ClassVar, Self
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -12,9 +13,9 @@ from protoconsole.actors import Role
 class Operator(AbstractUser):
     """A person who signs in; the role says whether they may change anything."""
 
-    ROLES: ClassVar = [(Role.OPERATOR, "operator"), (Role.VIEWER, "viewer")]
+    ROLES: ClassVar = [(role.value, role.value) for role in (Role.OPERATOR, Role.VIEWER)]
 
-    role = models.CharField(max_length=16, choices=ROLES, default=Role.OPERATOR)
+    role = models.CharField(max_length=16, choices=ROLES, default=Role.OPERATOR.value)
 
     def __str__(self) -> str:
         return self.username
@@ -23,7 +24,7 @@ class Operator(AbstractUser):
 class ApiKey(models.Model):
     """A program's way in. Only the hash of the key is kept."""
 
-    ROLES: ClassVar = [(role, role.value) for role in Role]
+    ROLES: ClassVar = [(role.value, role.value) for role in Role]
 
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=16, choices=ROLES)
@@ -45,6 +46,10 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.role})"
 
+    @property
+    def state(self) -> str:
+        return "live" if self.revoked_at is None else "revoked"
+
 
 class SessionClaim(models.Model):
     """The agent key that first used a session; no other agent key may use it."""
@@ -57,6 +62,12 @@ class SessionClaim(models.Model):
         return self.session_id
 
 
+class OneTimeLinks(models.QuerySet["OneTimeLink"]):
+    def live(self, now: datetime) -> Self:
+        """Keep the links that still let somebody in."""
+        return self.filter(used_at=None, expires_at__gt=now, operator__is_active=True)
+
+
 class OneTimeLink(models.Model):
     """A way in for an operator without a password, good once and not for long."""
 
@@ -64,6 +75,8 @@ class OneTimeLink(models.Model):
     hash = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = OneTimeLinks.as_manager()
 
     def __str__(self) -> str:
         return f"a link for {self.operator_id}"
