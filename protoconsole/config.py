@@ -236,15 +236,12 @@ def _one_line(problem: object) -> str:
 class _Loader(yaml.SafeLoader):
     """A safe loader that refuses a key given twice, where YAML would silently keep the last."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[object] = set()
-        for key_node, _ in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
+                problem = f"the key {key.value!a} is given twice"
+                raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return node
