@@ -16,4 +16,4 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     detail = WRONG_HOST if isinstance(exception, DisallowedHost) else MALFORMED
     if request.path_info.startswith("/api/"):
         return JsonResponse({"code": "bad_request", "detail": detail}, status=400)
-    return render(request, "refused.html", {"title": "Bad request", "detail": detail}, status=400)
+    return render(request, "400.html", {"detail": detail}, status=400)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from csp.constants import NONE, SELF
+from django.contrib.messages import ERROR, INFO, SUCCESS, WARNING
 from django.utils.functional import SimpleLazyObject
 
 from protoconsole.databases import database_settings
@@ -70,6 +71,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "protoconsole.access.context.signed_in",
             ]
         },
     }
@@ -129,6 +131,8 @@ CSRF_COOKIE_PATH = f"{BASE_PATH}/"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+# The levels by the names that the components have for them.
+MESSAGE_TAGS = {INFO: "info", SUCCESS: "good", WARNING: "warn", ERROR: "danger"}
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -4,8 +4,8 @@ AccessError
 ├── RoleForbidden   403
 ├── SessionTaken    403
 ├── BadSessionId    422
-├── BadValue        422, or exit 1 of a command
-└── NameTaken       409, or exit 1 of a command
+└── BadValue        422, or exit 1 of a command
+    └── NameTaken
 """
 
 from collections.abc import Sequence
@@ -41,6 +41,6 @@ class BadValue(AccessError):
         self.detail = detail
 
 
-class NameTaken(AccessError):
+class NameTaken(BadValue):
     def __init__(self, what: str, name: str) -> None:
-        super().__init__(f"There is already {what} of the name {name}.")
+        super().__init__("name", f"there is already {what} of the name {name}")

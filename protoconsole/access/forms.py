@@ -1,10 +1,10 @@
 """What people type into the pages of this app."""
 
-from typing import cast
-
 from django import forms
 
-from protoconsole.access.keys import MAX_NAME_CHARS
+from protoconsole.access.errors import BadValue
+from protoconsole.access.keys import MAX_NAME_CHARS, create_key
+from protoconsole.access.models import ApiKey
 from protoconsole.actors import Role
 
 
@@ -19,6 +19,18 @@ class KeyForm(forms.Form):
         help_text="For plugins only: their rows then need no review.",
     )
 
-    @property
-    def chosen_role(self) -> Role:
-        return Role(cast("str", self.cleaned_data["role"]))
+    def create(self, created_by: str) -> tuple[ApiKey, str] | None:
+        """Make the key and return it with its token; None when the form says what is wrong."""
+        if not self.is_valid():
+            return None
+        values = self.cleaned_data
+        try:
+            return create_key(
+                values["name"],
+                Role(values["role"]),
+                may_confirm=values["may_confirm"],
+                created_by=created_by,
+            )
+        except BadValue as error:
+            self.add_error(error.field, error.detail)
+            return None

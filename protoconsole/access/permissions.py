@@ -55,8 +55,9 @@ def to_login(request: HttpRequest) -> HttpResponse:
 
 def forbidden(request: KnownRequest) -> HttpResponse:
     """Say that the role is not enough: a sentence to a part of a page, else a page."""
-    template = "access/_forbidden.html" if request.htmx else "access/forbidden.html"
-    return render(request, template, {"detail": OPERATORS_ONLY}, status=403)
+    template = "components/_notice.html" if request.htmx else "403.html"
+    context = {"detail": OPERATORS_ONLY, "text": OPERATORS_ONLY, "level": "danger"}
+    return render(request, template, context, status=403)
 
 
 def _login_url(back: str | None) -> str:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
 from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView
@@ -13,14 +12,15 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
 from protoconsole.access import keys, operators
-from protoconsole.access.errors import AccessError, BadValue
 from protoconsole.access.forms import KeyForm
 from protoconsole.access.models import ApiKey
 from protoconsole.access.permissions import operator_required
 from protoconsole.access.requests import KnownRequest
+from protoconsole.toasts import toast
 
 BY_LINK = "signed_in_by_link"
 PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"  # noqa: S105
+COLUMNS = ("Name", "Role", "Begins with", "Made", "Last used", "State")
 
 
 class Login(LoginView):
@@ -50,18 +50,18 @@ class Password(PasswordChangeView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         self.request.session.pop(BY_LINK, None)
-        messages.success(self.request, "Your password is set.")
+        toast(self.request, "Your password is set.")
         return super().form_valid(form)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         return self.render_to_response(self.get_context_data(form=form), status=422)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables("token")
 def welcome(request: HttpRequest, token: str) -> HttpResponse:
     """Let an operator in by a one-time link; opening it uses nothing up, the button does."""
-    if request.method == "GET":
+    if request.method != "POST":
         live = operators.link_is_live(token)
         return render(request, "access/welcome.html", {"live": live}, status=200 if live else 410)
     operator = operators.redeem_link(token)
@@ -78,32 +78,23 @@ def locked_out(
     credentials: dict[str, str] | None = None,
 ) -> HttpResponse:
     """Answer somebody who failed to sign in too often."""
-    minutes = round(settings.AXES_COOLOFF_TIME * 60)
-    response = render(request, "access/locked_out.html", {"minutes": minutes}, status=429)
-    response.headers["Retry-After"] = str(minutes * 60)
+    response = render(request, "429.html", status=429)
+    response.headers["Retry-After"] = str(round(settings.AXES_COOLOFF_TIME * 3600))
     return response
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def key_list(request: KnownRequest) -> HttpResponse:
     """List the keys of programs; make one and show it once."""
-    form = KeyForm(request.POST or None)
-    if request.method == "GET":
+    if request.method != "POST":
         return _keys_page(request, KeyForm())
-    if form.is_valid():
-        try:
-            key, token = keys.create_key(
-                form.cleaned_data["name"],
-                form.chosen_role,
-                may_confirm=form.cleaned_data["may_confirm"],
-                created_by=request.actor.name,
-            )
-        except AccessError as error:
-            form.add_error(error.field if isinstance(error, BadValue) else "name", str(error))
-        else:
-            return _keys_page(request, KeyForm(), status=201, new_key=key, token=token)
-    return _keys_page(request, form, status=422)
+    form = KeyForm(request.POST)
+    created = form.create(request.actor.name)
+    if created is None:
+        return _keys_page(request, form, status=422)
+    key, token = created
+    return _keys_page(request, KeyForm(), status=201, new_key=key, token=token)
 
 
 @require_POST
@@ -113,10 +104,11 @@ def key_revoke(request: KnownRequest, key_id: int) -> HttpResponse:
     key = get_object_or_404(ApiKey, pk=key_id)
     if not keys.revoke_by_id(key.pk):
         return _keys_page(request, KeyForm(), status=409, conflict=f"{key.name} was revoked already.")
-    messages.success(request, f"{key.name} is revoked: the key opens nothing any more.")
+    toast(request, f"{key.name} is revoked: the key opens nothing any more.")
     return redirect("access:keys")
 
 
 def _keys_page(request: HttpRequest, form: KeyForm, *, status: int = 200, **more: object) -> HttpResponse:
-    context = {"keys": ApiKey.objects.order_by("-created_at", "-pk"), "form": form, **more}
+    keys_shown = ApiKey.objects.order_by("-created_at", "-pk")
+    context = {"keys": keys_shown, "columns": COLUMNS, "form": form, **more}
     return render(request, "access/keys.html", context, status=status)

@@ -1,0 +1,9 @@
+"""What every page of somebody who is signed in needs to know of this app."""
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+
+def signed_in(request: HttpRequest) -> dict[str, object]:
+    """Give templates the address that ends the session."""
+    return {"sign_out_url": reverse("access:logout")}
