@@ -33,9 +33,5 @@ class Stale(KnowledgeError):
     """`If-Match` named an older version of the row (412)."""
 
 
-class StoreBusy(KnowledgeError):
-    """The write lock could not be had in time (503, with Retry-After)."""
-
-
-class StoreUnusable(KnowledgeError):
-    """The store cannot be opened; the text names the file and the mend (start-up: one line, exit 1)."""
+class SearchBroken(KnowledgeError):
+    """The search index cannot answer; never to be mistaken for an empty result (503)."""

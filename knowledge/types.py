@@ -1,8 +1,9 @@
 """The values that cross the borders of this app. No Django, no clock, no file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from hashlib import sha256
 from typing import Generic, TypeVar
 
 MAX_TEXT_CHARS = 100_000
@@ -154,10 +155,20 @@ class Chunk:
         return self.invalidated_at is None and self.review_state is not Verdict.REJECTED and not self.expired
 
     @property
+    def version(self) -> str:
+        """A tag of the stored row, for `If-Match`; the passing of time alone does not change it."""
+        stored = [getattr(self, name) for name in self.__slots__ if name != "expired"]
+        return sha256(repr(stored).encode(errors="backslashreplace")).hexdigest()[:20]
+
+    @property
     def superseded_by(self) -> int | None:
         """The id of the row that took this one's place, where the chain names it."""
         prefix, _, successor = (self.invalidation_reason or "").partition(":")
-        return int(successor) if prefix == "superseded_by" and successor.isascii() and successor.isdigit() else None
+        return (
+            int(successor)
+            if prefix == "superseded_by" and successor.isascii() and successor.isdigit()
+            else None
+        )
 
     @property
     def state(self) -> State:
@@ -186,12 +197,15 @@ def superseded_reason(successor_id: int) -> str:
 class ChunkQuery:
     """Every filter of every read. A new filter is a field here, a line in `queries.matching`, a form field.
 
+    `text` is ranked; `contains` narrows to rows that hold all of its words.
     `''` among `namespaces` matches rows without a namespace. `sources` are exact. `states` narrows by the
     word of `State`. `include_superseded` also lets in invalidated rows; `deliverable` only what may enter a
     prompt unasked.
     """
 
     text: str = ""
+    contains: str = ""
+    ids: Sequence[int] = ()
     domains: Sequence[str] = ()
     namespaces: Sequence[str] = ()
     epoch: str | None = None
@@ -269,20 +283,9 @@ class Added:
     outcome: Outcome
     chunk: Chunk | None
     why: str
-    other_id: int | None = None  # the duplicate, the row superseded, or the row that a proposal would supersede
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """What an operator changes. Text makes a new revision; policy and expiry change in place.
-
-    `UNCHANGED` leaves a field as it is; None clears it.
-    """
-
-    content: str | None = None
-    heading: "str | None | Unchanged" = field(default_factory=lambda: UNCHANGED)
-    delivery_policy: Policy | None = None
-    expires_at: "str | None | Unchanged" = field(default_factory=lambda: UNCHANGED)
+    other_id: int | None = (
+        None  # the duplicate, the row superseded, or the row that a proposal would supersede
+    )
 
 
 class Unchanged:
@@ -295,16 +298,28 @@ UNCHANGED = Unchanged()
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Rows for a bulk verdict: those named, or all that match a filter as the operator saw it.
+class Edit:
+    """What an operator changes. Text makes a new revision; policy and expiry change in place.
 
-    With `query`, `seen_count` and `seen_newest` bind the verdict to what was on the screen.
+    `UNCHANGED` leaves a field as it is; None clears it.
     """
 
-    ids: Sequence[int] = ()
-    query: ChunkQuery | None = None
-    seen_count: int = 0
-    seen_newest: int = 0
+    content: str | None = None
+    heading: str | None | Unchanged = UNCHANGED
+    delivery_policy: Policy | None = None
+    expires_at: str | None | Unchanged = UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Rows for a bulk verdict: all that match a query, bound to what the operator saw of it.
+
+    `count` and `newest` are the number of matching rows and their highest id at that time.
+    """
+
+    query: ChunkQuery
+    count: int
+    newest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,4 +358,3 @@ class SourceGroup:
     source: str
     total: int
     deleted: int
-    newest_id: int

@@ -1,0 +1,94 @@
+"""The append-only trail of every change of a chunk, written in the transaction of the change itself.
+
+Entries name attributes before and after. The text is not copied: a revision keeps the old text in its own
+row, and a real delete must leave none behind, so the trail holds a text's length and SHA-256.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from knowledge.errors import NotFound
+from knowledge.types import AuditEntry, Page
+from protoconsole.actors import Actor
+from protoconsole.databases import KNOWLEDGE, execute_each, fetch
+
+Values = dict[str, Any]
+
+_INSERT = """INSERT INTO pc_audit
+    (at, batch, action, chunk_id, actor, role, surface, session_id, before, after, note, undoes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+_SELECT = """SELECT a.id, a.at, a.batch, a.action, a.chunk_id, a.actor, a.role, a.surface, a.session_id,
+    a.before, a.after, a.note, EXISTS (SELECT 1 FROM pc_audit AS u WHERE u.undoes = a.batch)
+    FROM pc_audit AS a"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one row. An empty `before` is a birth, an empty `after` an end."""
+
+    chunk_id: int
+    action: str
+    before: Values = field(default_factory=dict)
+    after: Values = field(default_factory=dict)
+    note: str | None = None
+
+
+def new_batch() -> str:
+    return uuid4().hex
+
+
+def record(changes: Iterable[Change], *, batch: str, by: Actor, at: str, undoes: str | None = None) -> None:
+    """Append changes to the trail; needs the write transaction of the changes."""
+    execute_each(
+        KNOWLEDGE,
+        _INSERT,
+        (
+            (at, batch, c.action, c.chunk_id, by.name, by.role, by.surface, by.session_id)
+            + (_json(c.before), _json(c.after), c.note, undoes)
+            for c in changes
+        ),
+    )
+
+
+def trail(chunk_id: int, *, before_id: int | None = None, limit: int = 50) -> Page[AuditEntry]:
+    """Read what happened to one chunk, newest first."""
+    rows = fetch(
+        KNOWLEDGE,
+        f"{_SELECT} WHERE a.chunk_id = ? AND a.id < ? ORDER BY a.id DESC LIMIT ?",
+        (chunk_id, before_id or 2**63 - 1, limit + 1),
+    )
+    entries = [_entry(row) for row in rows[:limit]]
+    return Page(entries, str(entries[-1].id) if len(rows) > limit else None)
+
+
+def of_batch(batch: str) -> list[AuditEntry]:
+    """Read all changes that were made as one, in the order they were made."""
+    entries = [
+        _entry(row) for row in fetch(KNOWLEDGE, f"{_SELECT} WHERE a.batch = ? ORDER BY a.id", (batch,))
+    ]
+    if not entries:
+        raise NotFound(f"no change has the id {batch!r}")
+    return entries
+
+
+def digest_of(text: str | None) -> str | None:
+    """Stand in for a text in the trail: its length and SHA-256."""
+    if text is None:
+        return None
+    return f"{len(text)} characters, sha256 {sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def _json(values: Values) -> str:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+def _entry(row: tuple[Any, ...]) -> AuditEntry:
+    *plain, before, after, note, undone = row
+    return AuditEntry(
+        *plain, before=json.loads(before), after=json.loads(after), note=note, undone=bool(undone)
+    )

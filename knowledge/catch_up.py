@@ -1,0 +1,88 @@
+"""Brings what is derived from the rows up to date: missing stamps, the search index, the index of facts.
+
+The triggers of the store note every change of any program in `pc_dirty`; our own writes drain it in their
+own transaction, and a read drains what other programs left.
+"""
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from knowledge import fact_index
+from knowledge.rows import SELECTED, batches, chunk_of
+from knowledge.search import fts5
+from knowledge.times import to_iso
+from knowledge.types import Chunk
+from protoconsole.databases import KNOWLEDGE, execute_each, fetch, write_transaction
+
+BATCH = 500
+INDEX_MARKER = "pc_index"
+
+_STAMP = """UPDATE chunks SET memory_kind = COALESCE(memory_kind, ?),
+    delivery_policy = COALESCE(delivery_policy, ?), review_state = COALESCE(review_state, ?) WHERE id = ?"""
+_UNSTAMPED = "(memory_kind IS NULL OR delivery_policy IS NULL OR review_state IS NULL)"
+
+
+def pending() -> int:
+    """Count the rows that the index has not caught up with."""
+    return int(fetch(KNOWLEDGE, "SELECT COUNT(*) FROM pc_dirty")[0][0])
+
+
+def is_behind() -> bool:
+    return bool(fetch(KNOWLEDGE, "SELECT 1 FROM pc_dirty LIMIT 1"))
+
+
+def catch_up(limit: int = BATCH) -> int:
+    """Work off at most `limit` changed rows in one transaction and say how many that were."""
+    if not is_behind():
+        return 0
+    with write_transaction(KNOWLEDGE):
+        return drain(limit)
+
+
+def drain(limit: int | None = None) -> int:
+    """Work off changed rows inside the caller's write transaction."""
+    dirty = fetch(
+        KNOWLEDGE, "SELECT chunk_id, indexed, heading, content FROM pc_dirty LIMIT ?", (limit or -1,)
+    )
+    for part in batches(dirty):
+        _work_off(part)
+    return len(dirty)
+
+
+def _work_off(dirty: Sequence[tuple[int, int, str | None, str]]) -> None:
+    ids = [row[0] for row in dirty]
+    _stamp(ids)
+    present = _present(ids)
+    if fts5.available():
+        fts5.reindex(_change(row, present.get(row[0])) for row in dirty)
+    else:
+        fetch(KNOWLEDGE, "DELETE FROM _kb_meta WHERE key = ?", (INDEX_MARKER,))
+    fact_index.reindex(ids, present.values())
+    execute_each(KNOWLEDGE, "DELETE FROM pc_dirty WHERE chunk_id = ?", ((row_id,) for row_id in ids))
+
+
+def _change(dirty: tuple[int, int, str | None, str], chunk: Chunk | None) -> fts5.Change:
+    chunk_id, indexed, heading, content = dirty
+    return fts5.Change(
+        chunk_id,
+        old=fts5.Text(heading, content) if indexed else None,
+        new=fts5.Text(chunk.heading, chunk.content) if chunk else None,
+    )
+
+
+def _present(ids: Sequence[int]) -> dict[int, Chunk]:
+    marks = ", ".join("?" * len(ids))
+    rows = fetch(KNOWLEDGE, f"SELECT {SELECTED} FROM chunks AS c WHERE c.id IN ({marks})", ids)
+    now = to_iso(timezone.now())
+    return {row[0]: chunk_of(row, now=now) for row in rows}
+
+
+def _stamp(ids: Sequence[int]) -> None:
+    """Give rows of a program that knows no types their kind, policy and first verdict, in NULL cells only."""
+    marks = ", ".join("?" * len(ids))
+    sql = f"SELECT {SELECTED} FROM chunks AS c WHERE {_UNSTAMPED} AND c.id IN ({marks})"
+    chunks = [chunk_of(row, now="") for row in fetch(KNOWLEDGE, sql, ids)]
+    execute_each(
+        KNOWLEDGE, _STAMP, ((c.memory_kind, c.delivery_policy, c.review_state, c.id) for c in chunks)
+    )

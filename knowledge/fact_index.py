@@ -1,0 +1,78 @@
+"""Finds the fact that a new one repeats or revises without comparing it to each of them.
+
+Any fact with a Jaccard overlap of at least 0.6 shares one of the new fact's rarest words
+(`facts.probe_tokens`), so only rows under those words are compared.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from knowledge import facts
+from knowledge.facts import Judgement
+from knowledge.reasoning import strip_reasoning
+from knowledge.rows import batches
+from knowledge.search.filters import Where
+from knowledge.types import Chunk, Verdict
+from protoconsole.databases import KNOWLEDGE, execute_each, fetch
+
+FACT_DOMAIN = "fact"
+_FREQUENCY_CAP = 5_000  # enough to rank words by rarity; counting on would cost with the store
+
+_COUNT = """SELECT COUNT(*) FROM (
+    SELECT 1 FROM pc_fact_tokens WHERE namespace = ? AND token = ? LIMIT ?)"""
+
+
+@dataclass(frozen=True, slots=True)
+class FactMatch:
+    """The stored fact that is nearest to a new one, and how near."""
+
+    chunk_id: int
+    judgement: Judgement
+
+
+def reindex(gone: Sequence[int], present: Iterable[Chunk]) -> None:
+    """Forget rows, then take up those that are facts to compare with."""
+    execute_each(KNOWLEDGE, "DELETE FROM pc_fact_tokens WHERE chunk_id = ?", ((row_id,) for row_id in gone))
+    rows = [row for chunk in present if is_indexed(chunk) for row in _entries(chunk)]
+    execute_each(
+        KNOWLEDGE, "INSERT INTO pc_fact_tokens (namespace, token, chunk_id, size) VALUES (?, ?, ?, ?)", rows
+    )
+
+
+def is_indexed(chunk: Chunk) -> bool:
+    """History is left out, so that a fact revised often stays cheap; what was rejected stays known."""
+    standing = chunk.invalidated_at is None or chunk.review_state is Verdict.REJECTED
+    return chunk.domain == FACT_DOMAIN and standing
+
+
+def nearest(content: str, namespace: str | None, where: Where) -> FactMatch | None:
+    """Find the best match of a text among the facts of a namespace under a condition on `chunks AS c`.
+
+    The best is the highest overlap, the newest among equals (SPEC 5). None below the revision band.
+    """
+    candidates = _candidates(content, namespace or "", where)
+    best = facts.best(content, candidates)
+    return FactMatch(*best) if best else None
+
+
+def _candidates(content: str, namespace: str, where: Where) -> list[tuple[int, str]]:
+    words = facts.tokens(content)
+
+    def frequency(word: str) -> int:
+        return int(fetch(KNOWLEDGE, _COUNT, (namespace, word, _FREQUENCY_CAP))[0][0])
+
+    probes = facts.probe_tokens(words, frequency) or [""]
+    found: dict[int, str] = {}
+    for part in batches(probes):
+        sql = (
+            "SELECT DISTINCT c.id, c.content FROM pc_fact_tokens AS t CROSS JOIN chunks AS c ON c.id = t.chunk_id"
+            f" WHERE t.namespace = ? AND t.token IN ({', '.join('?' * len(part))})"
+            f" AND t.size BETWEEN ? AND ? AND {where.sql}"
+        )
+        found |= fetch(KNOWLEDGE, sql, (namespace, *part, *facts.size_bounds(len(words)), *where.params))
+    return [(row_id, strip_reasoning(text)) for row_id, text in found.items()]
+
+
+def _entries(chunk: Chunk) -> list[tuple[str, str, int, int]]:
+    words = facts.tokens(strip_reasoning(chunk.content))
+    return [(chunk.namespace or "", word, chunk.id, len(words)) for word in words or {""}]

@@ -1,0 +1,68 @@
+"""Looks at a store before anything opens it for writing, and refuses in one line."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from knowledge.schema import REQUIRED_COLUMNS, SCHEMA_VERSION
+from protoconsole.errors import StoreUnusable
+
+SCHEMA_MARKER = "pc_schema"
+_MAGIC = b"SQLite format 3\x00"
+
+
+def refuse_unusable(path: Path) -> None:
+    """Raise StoreUnusable where the file cannot serve as a knowledge store; touch nothing."""
+    _refuse_unwritable(path)
+    if path.exists() and path.stat().st_size:
+        _refuse_foreign_file(path)
+        _refuse_schema(path)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    folder = path.parent
+    if path.exists() and not path.is_file():
+        raise StoreUnusable(f"{path}: is not a file; point KNOWLEDGE_DB_PATH at the agent's SQLite file")
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise StoreUnusable(f"{path}: cannot be read and written by this user; change its owner or mode")
+    if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreUnusable(
+            f"{folder}: is not writable, and SQLite keeps its log there; change its owner or mode"
+        )
+
+
+def _refuse_foreign_file(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StoreUnusable(
+                f"{path}: is not a SQLite database; move it away or point KNOWLEDGE_DB_PATH elsewhere"
+            )
+
+
+def _refuse_schema(path: Path) -> None:
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
+        ) as connection:
+            columns = {row[1] for row in connection.execute("PRAGMA table_info(chunks)")}
+            version = _marker(connection)
+    except sqlite3.DatabaseError as error:
+        raise StoreUnusable(f"{path}: cannot be opened ({error}); restore it from a copy") from error
+    if columns and not columns >= REQUIRED_COLUMNS:
+        missing = ", ".join(sorted(REQUIRED_COLUMNS - columns))
+        raise StoreUnusable(
+            f"{path}: its table chunks has no {missing}, so it is no knowledge store of this kind"
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreUnusable(
+            f"{path}: was written by a newer protoconsole (schema {version}, this one knows {SCHEMA_VERSION});"
+            " upgrade this one"
+        )
+
+
+def _marker(connection: sqlite3.Connection) -> int:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_kb_meta'").fetchone():
+        return 0
+    row = connection.execute("SELECT value FROM _kb_meta WHERE key = ?", (SCHEMA_MARKER,)).fetchone()
+    return int(row[0]) if row and str(row[0]).isdigit() else 0

@@ -1,0 +1,217 @@
+"""Everything that reads memory. What a caller may not see is filtered here, so no door can leak it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import ModuleType
+
+from django.utils import timezone
+
+from knowledge import catch_up
+from knowledge.errors import Invalid, NotFound
+from knowledge.rows import as_read_by, select
+from knowledge.search import fts5, like
+from knowledge.search.filters import Where, where
+from knowledge.search.words import query_words, snippet
+from knowledge.text import clean_query
+from knowledge.times import to_iso
+from knowledge.trust import source_types_of
+from knowledge.types import (
+    DEFAULT_PAGE,
+    MAX_PAGE,
+    SOFT_DELETE_REASONS,
+    Chunk,
+    ChunkQuery,
+    Hit,
+    Link,
+    Page,
+    Ranking,
+    Relation,
+    SearchResult,
+    Selection,
+    SourceGroup,
+    TrustTier,
+    Verdict,
+)
+from protoconsole.actors import Actor
+from protoconsole.databases import KNOWLEDGE, fetch
+
+PREVIEW_CHARS = 300
+HISTORY_LIMIT = 200
+
+
+def get(chunk_id: int, by: Actor) -> Chunk:
+    """Read one row. Raises NotFound, also for a row that the caller may not see."""
+    found = select(Where("c.id = ?", (chunk_id,)), "", now=_now())
+    if not found or not may_read(found[0], by):
+        raise NotFound(f"there is no chunk {chunk_id}")
+    return as_read_by(found[0], by)
+
+
+def may_read(chunk: Chunk, by: Actor) -> bool:
+    """Say whether a caller may see a row: agents and plugins see neither rejected nor deleted ones."""
+    hidden = chunk.review_state is Verdict.REJECTED or (
+        chunk.invalidated_at is not None and chunk.invalidation_reason in SOFT_DELETE_REASONS
+    )
+    return by.reads_rejected or not hidden
+
+
+def browse(
+    query: ChunkQuery, by: Actor, *, cursor: str | None = None, limit: int = DEFAULT_PAGE
+) -> Page[Chunk]:
+    """List the rows that match the filters, newest first; the text of the query is not looked at.
+
+    `limit` is 1 to 200. Raises Invalid for a cursor that no list gave.
+    """
+    catch_up.catch_up()
+    now = _now()
+    limit = _within("limit", limit)
+    below = _below(cursor)
+    condition = where_of(_seen_by(query, by), now)
+    found = select(
+        Where(f"{condition.sql} AND c.id < ?", (*condition.params, below)),
+        "ORDER BY c.id DESC LIMIT ?",
+        (limit + 1,),
+        now=now,
+    )
+    items = [as_read_by(chunk, by) for chunk in found[:limit]]
+    return Page(items, str(items[-1].id) if len(found) > limit else None)
+
+
+def search(query: ChunkQuery, by: Actor, *, k: int = 10) -> SearchResult:
+    """Find the k best rows for a text under the filters; without a text, the newest.
+
+    `k` is 1 to 200. Raises SearchBroken where the index cannot answer: never an empty list instead.
+    """
+    k = _within("k", k)
+    if not query.text.strip():
+        page = browse(query, by, limit=k)
+        return SearchResult(
+            [_hit(chunk, None, []) for chunk in page.items], Ranking.NEWEST, catch_up.pending()
+        )
+    catch_up.catch_up()
+    now = _now()
+    words = query_words(clean_query(query.text))
+    condition = where_of(_seen_by(query, by), now)
+    found = _engine().search(words, condition, k, now=now)
+    hits = [_hit(as_read_by(chunk, by), score, words) for chunk, score in found]
+    ranking = Ranking.KEYWORD if fts5.available() else Ranking.LIKE
+    return SearchResult(hits, ranking, catch_up.pending())
+
+
+def _engine() -> ModuleType:
+    return fts5 if fts5.available() else like
+
+
+def selection_of(query: ChunkQuery) -> Selection:
+    """Count what matches the filters now and name the newest, to bind a bulk verdict to it."""
+    condition = where_of(query, _now())
+    row = fetch(
+        KNOWLEDGE,
+        f"SELECT COUNT(*), COALESCE(MAX(c.id), 0) FROM chunks AS c WHERE {condition.sql}",
+        condition.params,
+    )[0]
+    return Selection(query, *row)
+
+
+def where_of(query: ChunkQuery, now: str) -> Where:
+    """Turn the filters into SQL, with the trust tiers spelled out as the stored values that they cover."""
+    wanted = {tier for tier in query.trust or TrustTier if tier >= query.min_trust}
+    covered = None if wanted == set(TrustTier) else source_types_of(wanted, _source_types())
+    condition = where(query, now=now, source_types=covered)
+    if not query.contains.strip():
+        return condition
+    held = _engine().holding(query_words(clean_query(query.contains)))
+    return Where(f"{condition.sql} AND {held.sql}", (*condition.params, *held.params))
+
+
+def history(chunk_id: int, by: Actor) -> list[Chunk]:
+    """Read the chain of revisions that a row belongs to, oldest first."""
+    now = _now()
+    chunk = get(chunk_id, by)
+    chain = [*_before(chunk, now), chunk, *_after(chunk, now)]
+    return [as_read_by(link, by) for link in chain if may_read(link, by)]
+
+
+def link_of(chunk_id: int) -> Link | None:
+    """Tell which other row this one speaks of, where it is a proposal or resembles a rejected one."""
+    rows = fetch(KNOWLEDGE, "SELECT relation, target_id FROM pc_links WHERE chunk_id = ?", (chunk_id,))
+    return Link(Relation(rows[0][0]), rows[0][1]) if rows else None
+
+
+def sources(*, after: str = "", limit: int = DEFAULT_PAGE) -> Page[SourceGroup]:
+    """List the sources by name, with how many rows each has and how many of them are deleted."""
+    rows = fetch(
+        KNOWLEDGE,
+        "SELECT source, total, deleted FROM pc_sources WHERE source > ? ORDER BY source LIMIT ?",
+        (after, limit + 1),
+    )
+    groups = [SourceGroup(*row) for row in rows[:limit]]
+    return Page(groups, groups[-1].source if len(rows) > limit else None)
+
+
+def source_group(source: str) -> SourceGroup:
+    """Count the rows of one source; all zero for an unknown one."""
+    rows = fetch(KNOWLEDGE, "SELECT source, total, deleted FROM pc_sources WHERE source = ?", (source,))
+    return SourceGroup(*rows[0]) if rows else SourceGroup(source, 0, 0)
+
+
+def oldest(query: ChunkQuery) -> Chunk | None:
+    """Read the row that has waited longest among those that match."""
+    now = _now()
+    found = select(where_of(query, now), "ORDER BY c.id LIMIT 1", now=now)
+    return found[0] if found else None
+
+
+def _seen_by(query: ChunkQuery, by: Actor) -> ChunkQuery:
+    return query if by.reads_rejected else replace(query, exclude_rejected=True)
+
+
+def _before(chunk: Chunk, now: str) -> list[Chunk]:
+    """All rows that a row replaced, and those that they replaced: a chain that may branch."""
+    found: dict[int, Chunk] = {}
+    edge = [chunk]
+    while edge and len(found) < HISTORY_LIMIT:
+        reasons = [f"superseded_by:{link.id}" for link in edge]
+        marks = ", ".join("?" * len(reasons))
+        rows = select(Where(f"c.invalidation_reason IN ({marks})", tuple(reasons)), "LIMIT 200", now=now)
+        edge = [row for row in rows if row.id not in found and row.id != chunk.id]
+        found |= {row.id: row for row in edge}
+    return [found[row_id] for row_id in sorted(found)]
+
+
+def _after(chunk: Chunk, now: str) -> list[Chunk]:
+    found: dict[int, Chunk] = {chunk.id: chunk}
+    successor = chunk.superseded_by
+    while successor and successor not in found and len(found) < HISTORY_LIMIT:
+        rows = select(Where("c.id = ?", (successor,)), "", now=now)
+        if not rows:
+            break
+        found[successor] = rows[0]
+        successor = rows[0].superseded_by
+    return list(found.values())[1:]
+
+
+def _hit(chunk: Chunk, score: float | None, words: Sequence[str]) -> Hit:
+    return Hit(chunk, score, snippet(chunk.content, words, PREVIEW_CHARS))
+
+
+def _source_types() -> list[str]:
+    return [row[0] for row in fetch(KNOWLEDGE, "SELECT DISTINCT source_type FROM pc_counts")]
+
+
+def _within(field: str, value: int) -> int:
+    if not 1 <= value <= MAX_PAGE:
+        raise Invalid(field, f"{value} is out of range; send 1 to {MAX_PAGE}")
+    return value
+
+
+def _below(cursor: str | None) -> int:
+    if cursor is None:
+        return 2**63 - 1
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 18):
+        raise Invalid("cursor", f"{cursor[:40]!r} was not given by this list; leave it out to start anew")
+    return int(cursor)
+
+
+def _now() -> str:
+    return to_iso(timezone.now())

@@ -1,0 +1,28 @@
+"""Everything that changes memory. Each call is one transaction: the rows, their index, their audit trail."""
+
+from knowledge.services.bulk import (
+    delete_by_source,
+    purge,
+    restore_by_source,
+    review_matching,
+    sweep,
+)
+from knowledge.services.editing import delete, edit, forget
+from knowledge.services.reviewing import review
+from knowledge.services.undoing import undo
+from knowledge.services.writing import add, remember
+
+__all__ = [
+    "add",
+    "delete",
+    "delete_by_source",
+    "edit",
+    "forget",
+    "purge",
+    "remember",
+    "restore_by_source",
+    "review",
+    "review_matching",
+    "sweep",
+    "undo",
+]
