@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import NamedTuple
 
 from knowledge.search.stop_words import STOP_WORDS
@@ -125,7 +125,7 @@ def snippet(text: str, query_words: Iterable[str], width: int = 300) -> str:
     It shows at most `width` characters, the marks not counted; `…` stands where the text goes on.
     """
     text = text.replace(MARK_OPEN, "").replace(MARK_CLOSE, "")
-    found = list(_found(text, {_key(word) for word in query_words}))
+    found = list(_found(text, {form for word in query_words for form in (word, _key(word))}))
     start, end = _window(text, found, width)
     before, after = "…" if start else "", "…" if end < len(text) else ""
     return before + _marked(text, start, end, found) + after
@@ -141,16 +141,16 @@ def _found(text: str, keys: Collection[str]) -> Iterator[_Span]:
 
 
 def _found_in_run(run: str, offset: int, keys: Collection[str]) -> Iterator[_Span]:
-    clusters = [
-        _Span(offset + cluster.start(), offset + cluster.end(), _key_of_raw(cluster[0][:MAX_WORD_CHARS]))
-        for cluster in _RAW_CLUSTER.finditer(run)
-    ]
-    pairs = (_Span(left.start, right.end, left.key + right.key) for left, right in pairwise(clusters))
-    for cluster, pair in zip_longest(clusters, pairs):
-        if cluster.key in keys:
-            yield cluster
-        if pair and pair.key in keys:
-            yield pair
+    clusters = list(_RAW_CLUSTER.finditer(run))
+    folded = _CLUSTER.findall(_folded(run))
+    if len(folded) != len(clusters):  # half-width kana fold two characters into one
+        folded = [_folded(cluster[0]) for cluster in clusters]
+    for index, (cluster, char) in enumerate(zip(clusters, folded, strict=True)):
+        if char in keys:
+            yield _Span(offset + cluster.start(), offset + cluster.end(), char)
+        pair = "".join(folded[index : index + 2])
+        if pair != char and pair in keys:
+            yield _Span(offset + cluster.start(), offset + clusters[index + 1].end(), pair)
 
 
 _ENDING = re.compile(r"(?<=[^\W\d_]{3})(?:ations?|ings?|i?ed|i?es|ers?|ly|[sey])\Z")
