@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django.fixtures import Settings
 
 from knowledge.adoption import Opening, open_store
 from knowledge.search import fts5
@@ -39,7 +39,7 @@ def migrated_console(
 
 @pytest.fixture
 def instance(
-    tmp_path: Path, settings: SettingsWrapper, migrated_console: Path, django_db_blocker: DjangoDbBlocker
+    tmp_path: Path, settings: Settings, migrated_console: Path, django_db_blocker: DjangoDbBlocker
 ) -> Iterator[Instance]:
     """An instance of its own: real files, a migrated console database, no knowledge store yet."""
     made = load_instance({"PROTOAGENT_HOME": str(tmp_path / "instance")})
