@@ -32,9 +32,9 @@ class FacetLink:
 
     value: str
     label: str
-    n: int
+    count: int
     active: bool
-    url: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,17 @@ class FacetGroup:
 
     name: str
     label: str
-    links: Sequence[FacetLink]
+    items: Sequence[FacetLink]
+
+    @property
+    def active(self) -> int:
+        return sum(item.active for item in self.items)
 
 
 def facet_groups(facets: Facets, params: QueryDict, names: Sequence[str] = tuple(LABELS)) -> list[FacetGroup]:
     """Make the facet column of a page; a value that is switched on is shown even where nothing matches it."""
     groups = [FacetGroup(name, LABELS[name], _links(name, getattr(facets, name), params)) for name in names]
-    return [group for group in groups if group.links]
+    return [group for group in groups if group.items]
 
 
 def toggled(params: QueryDict, name: str, value: str) -> str:

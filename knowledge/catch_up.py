@@ -5,6 +5,7 @@ own transaction, and a read drains what other programs left.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.utils import timezone
 
@@ -13,9 +14,11 @@ from knowledge.rows import SELECTED, batches, chunk_of
 from knowledge.search import fts5
 from knowledge.times import to_iso
 from knowledge.types import Chunk
-from protoconsole.databases import KNOWLEDGE, execute_each, fetch, write_transaction
+from protoconsole.databases import KNOWLEDGE, LOCK_TIMEOUT_S, execute_each, fetch, write_transaction
+from protoconsole.errors import StoreBusy
 
 BATCH = 500
+READ_PATIENCE_S = 0.2
 INDEX_MARKER = "pc_index"
 
 _STAMP = """UPDATE chunks SET memory_kind = COALESCE(memory_kind, ?),
@@ -32,12 +35,24 @@ def is_behind() -> bool:
     return bool(fetch(KNOWLEDGE, "SELECT 1 FROM pc_dirty LIMIT 1"))
 
 
-def catch_up(limit: int = BATCH) -> int:
-    """Work off at most `limit` changed rows in one transaction and say how many that were."""
+def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
+    """Work off at most `limit` changed rows in one transaction and say how many that were.
+
+    Raises StoreBusy when the write lock cannot be had within `patience` seconds.
+    """
     if not is_behind():
         return 0
-    with write_transaction(KNOWLEDGE):
+    with write_transaction(KNOWLEDGE, patience):
         return drain(limit)
+
+
+def before_reading() -> None:
+    """Take in what other programs wrote, unless the store is busy: then a read does not wait.
+
+    What is left shows in `pending`, which every search tells.
+    """
+    with suppress(StoreBusy):
+        catch_up(patience=READ_PATIENCE_S)
 
 
 def drain(limit: int | None = None) -> int:

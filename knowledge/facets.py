@@ -70,7 +70,7 @@ def facets(query: ChunkQuery) -> Facets:
 
     The ranked text of a query is not counted: `facets_of` counts its hits.
     """
-    catch_up.catch_up()
+    catch_up.before_reading()
     return _facets(_cells(query), _tests(query), _top_sources() if not _rows_decide(query) else ())
 
 

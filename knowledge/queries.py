@@ -62,7 +62,7 @@ def browse(
 
     `limit` is 1 to 200. Raises Invalid for a cursor that no list gave.
     """
-    catch_up.catch_up()
+    catch_up.before_reading()
     now = _now()
     limit = _within("limit", limit)
     below = _below(cursor)
@@ -88,7 +88,7 @@ def search(query: ChunkQuery, by: Actor, *, k: int = 10) -> SearchResult:
         return SearchResult(
             [_hit(chunk, None, []) for chunk in page.items], Ranking.NEWEST, catch_up.pending()
         )
-    catch_up.catch_up()
+    catch_up.before_reading()
     now = _now()
     words = query_words(clean_query(query.text))
     condition = where_of(_seen_by(query, by), now)

@@ -75,19 +75,37 @@ def execute_each(alias: str, sql: str, rows: Iterable[Sequence[Any]]) -> None:
 
 
 @contextmanager
-def write_transaction(alias: str) -> Iterator[None]:
+def write_transaction(alias: str, patience: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Run a block as one write transaction, after waiting in line for the store's write lock.
 
     SQLite's own back-off lets single writers starve; a lock file in front of it bounds the wait. A program
     that does not know the lock file is still kept out by SQLite. Nested blocks join the outer one.
 
-    Raises StoreBusy when the lock cannot be had within LOCK_TIMEOUT_S.
+    Raises StoreBusy when the lock cannot be had within `patience` seconds.
     """
     if connections[alias].in_atomic_block:
         yield
         return
-    with _write_lock(alias), _busy_is_an_answer(), transaction.atomic(using=alias):
+    with (
+        _write_lock(alias, patience),
+        _busy_is_an_answer(),
+        _busy_timeout(alias, patience),
+        transaction.atomic(using=alias),
+    ):
         yield
+
+
+@contextmanager
+def _busy_timeout(alias: str, patience: float) -> Iterator[None]:
+    """Let SQLite wait no longer than the caller for a program that does not know the lock file."""
+    if patience == LOCK_TIMEOUT_S:
+        yield
+        return
+    fetch(alias, f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    try:
+        yield
+    finally:
+        fetch(alias, f"PRAGMA busy_timeout = {round(LOCK_TIMEOUT_S * 1000)}")
 
 
 @contextmanager
@@ -101,9 +119,9 @@ def _busy_is_an_answer() -> Iterator[None]:
 
 
 @contextmanager
-def _write_lock(alias: str) -> Iterator[None]:
+def _write_lock(alias: str, patience: float) -> Iterator[None]:
     descriptor = _lock_descriptor(f"{connections[alias].settings_dict['NAME']}.lock")
-    _acquire(descriptor)
+    _acquire(descriptor, patience)
     try:
         yield
     finally:
@@ -118,8 +136,8 @@ def _lock_descriptor(path: str) -> int:
     return files[path]
 
 
-def _acquire(descriptor: int) -> None:
-    deadline = time.monotonic() + LOCK_TIMEOUT_S
+def _acquire(descriptor: int, patience: float) -> None:
+    deadline = time.monotonic() + patience
     pause = 0.0005
     while True:
         try:

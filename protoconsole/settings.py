@@ -72,6 +72,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "protoconsole.access.context.signed_in",
+                "knowledge.context.rail",
             ]
         },
     }

@@ -1,0 +1,76 @@
+"""How a page answers what goes wrong, mapped here once."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from knowledge.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    KnowledgeError,
+    NotFound,
+    SearchBroken,
+    Stale,
+)
+from protoconsole.access.requests import KnownRequest
+from protoconsole.errors import StoreBusy
+from protoconsole.toasts import toast
+
+P = ParamSpec("P")
+View = Callable[Concatenate[KnownRequest, P], HttpResponseBase]
+
+STATUSES: dict[type[Exception], int] = {
+    NotFound: 404,
+    Forbidden: 403,
+    Conflict: 409,
+    Stale: 409,
+    Invalid: 422,
+    SearchBroken: 503,
+    StoreBusy: 503,
+}
+
+
+def answers_errors(view: View[P]) -> View[P]:
+    """Turn an error of memory into its status and a sentence: a page, or a notice in a part of one."""
+
+    @wraps(view)
+    def answering(request: KnownRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        try:
+            return view(request, *args, **kwargs)
+        except (KnowledgeError, StoreBusy) as error:
+            return failed(request, error)
+
+    return answering
+
+
+def failed(request: KnownRequest, error: KnowledgeError | StoreBusy) -> HttpResponse:
+    """Answer one error. Parts of a page get a toast and swap nothing, so that what was there stays."""
+    status = STATUSES[type(error)]
+    if is_part(request):
+        toast(request, str(error), level=messages.ERROR)
+        response = render(request, "components/_toasts.html", {"oob": True}, status=status)
+        response.headers["HX-Reswap"] = "none"
+    else:
+        response = render(request, "knowledge/failed.html", {"detail": str(error), "status": status}, status=status)
+    if status == 503:
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def is_part(request: KnownRequest) -> bool:
+    """Say whether htmx asks for a part of a page; a history restore wants the whole."""
+    return bool(request.htmx) and not request.htmx.history_restore_request
+
+
+def back_or(request: KnownRequest, fallback: str) -> str:
+    """Give the page that a form was sent from (its field `back`), where that is one of ours."""
+    back = request.POST.get("back", "")
+    ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    return back if ours and back.startswith("/") else fallback

@@ -1,0 +1,27 @@
+"""Taking a change back."""
+
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from knowledge import services
+from knowledge.views.answers import answers_errors, back_or
+from protoconsole.access.permissions import operator_required
+from protoconsole.access.requests import KnownRequest
+from protoconsole.toasts import toast
+
+
+@require_POST
+@operator_required
+@answers_errors
+def undo(request: KnownRequest, batch: str) -> HttpResponse:
+    """Restore what the rows of a change were before it."""
+    undone = services.undo(batch, request.actor)
+    toast(request, f"Undone: {undone.count} changes taken back.", undo_url=undo_url(undone.id))
+    return redirect(back_or(request, reverse("knowledge:review")))
+
+
+def undo_url(batch: str) -> str:
+    """Give the address that takes back a change."""
+    return reverse("knowledge:undo", args=[batch])
