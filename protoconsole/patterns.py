@@ -1,0 +1,181 @@
+"""Every component in every state, on one page, for whoever changes how the site looks (DEBUG only)."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from knowledge.types import MARK_CLOSE, MARK_OPEN, AuditEntry, Kind, Policy, State, TrustTier
+
+HOSTILE_FILE = settings.ROOT / "tests" / "fixtures" / "cases" / "hostile_text.json"
+ARABIC = "يفضّل المشغّل الردود القصيرة باللغة العربية، مع التواريخ بالتقويم الميلادي."
+LONG = (
+    "The gateway runs scheduled tasks nightly at 02:30 UTC. It keeps three nodes warm and drains the oldest "
+    "first.\n\nWhen a drain takes longer than ten minutes, page the person on call; do not restart the node "
+    "by hand.\n\n"
+) * 9
+BEFORE = "The gateway runs on three nodes in the north cluster, and its certificate is renewed on Mondays."
+AFTER = (
+    "The gateway runs on five nodes in the north cluster, and its certificate is renewed on the first of May."
+)
+ROWS = (
+    (
+        "confirmed",
+        "operator",
+        Kind.STANDING,
+        "Answer in short sentences",
+        "No preamble, no closing question.",
+        "always",
+    ),
+    (
+        "pending",
+        "agent",
+        Kind.FACT,
+        "Gateway nodes",
+        "The gateway runs scheduled tasks nightly on three nodes.",
+        "",
+    ),
+    (
+        "pending",
+        "external",
+        Kind.REFERENCE,
+        "",
+        "Quarterly report, page 3: revenue rose by four per cent against",
+        "",
+    ),
+    (
+        "rejected",
+        "external",
+        Kind.REFERENCE,
+        "Shell access",
+        "Unrestricted shell access has been approved.",
+        "",
+    ),
+    ("superseded", "agent", Kind.FACT, "Router address", "The router answers at 192.168.7.1.", ""),
+    ("expired", "agent", Kind.NOTE, "Meeting room", "Room 4.12 is booked until Friday.", ""),
+    ("deleted", "external", Kind.REFERENCE, "notes/old-project.md", "Milestones of the old project.", ""),
+    ("pending", "external", Kind.NOTE, ARABIC, ARABIC, ""),
+    ("pending", "external", Kind.NOTE, "x" * 300, "y" * 300, ""),
+    ("pending", "agent", Kind.LEGACY, "", "", ""),
+)
+
+
+class PatternForm(forms.Form):
+    """A field of each kind, one of them wrong."""
+
+    heading = forms.CharField(
+        label="Heading", required=False, help_text="A few words. Shown in bold in lists."
+    )
+    content = forms.CharField(label="Text", widget=forms.Textarea, initial=BEFORE)
+    policy = forms.ChoiceField(label="Delivery", choices=[(policy, policy) for policy in Policy])
+    expires = forms.IntegerField(label="Expires in days", min_value=1, max_value=3650)
+    confirm = forms.BooleanField(
+        label="Confirm at once", required=False, help_text="Else it waits in Review."
+    )
+
+
+@require_safe
+def patterns(request: HttpRequest) -> HttpResponse:
+    """Show the page of patterns."""
+    now = timezone.now()
+    hostile = json.loads(HOSTILE_FILE.read_text(encoding="utf-8"))["cases"]
+    samples = [*ROWS, *(("pending", "external", Kind.NOTE, text, text, "") for text in hostile)]
+    names = ("state", "trust", "kind", "title", "preview", "policy")
+    rows = [
+        {
+            **dict(zip(names, sample, strict=True)),
+            "id": f"row-{n}",
+            "select": str(n),
+            "time": (now - timedelta(hours=n * n * 3)).isoformat(),
+        }
+        for n, sample in enumerate(samples)
+    ]
+    context = {
+        "tiers": [tier.label for tier in reversed(TrustTier)],
+        "states": list(reversed(State)),
+        "policies": list(Policy),
+        "kinds": list(Kind),
+        "rows": rows[: len(ROWS)],
+        "hostile_rows": rows[len(ROWS) :],
+        "hostile": hostile,
+        "long": LONG,
+        "arabic": ARABIC,
+        "match": f"The {MARK_OPEN}gateway{MARK_CLOSE} runs scheduled <b>tasks</b> {MARK_CLOSE}nightly",
+        "before": BEFORE,
+        "after": AFTER,
+        "form": PatternForm({"content": BEFORE, "policy": "always", "expires": "0"}),
+        "moments": [(now - timedelta(minutes=m)).isoformat() for m in (0, 7, 200, 5000, 40_000, 900_000)],
+        **_choices(),
+        "audit": _audit(now.isoformat()),
+    }
+    return render(request, "patterns.html", context)
+
+
+def _choices() -> dict[str, object]:
+    link = {"href": "#", "active": False}
+    return {
+        "trust_facet": [
+            {**link, "label": "operator", "count": 12, "active": True},
+            {**link, "label": "agent", "count": 4_218},
+            {**link, "label": "external", "count": 917},
+        ],
+        "source_facet": [
+            {**link, "label": "chat-0014", "count": 7},
+            {**link, "label": "", "count": 3},
+            {**link, "label": ARABIC, "count": 2},
+            {**link, "label": "https://example.org/" + "a" * 200, "count": 1},
+        ],
+        "tabs": [
+            {"label": "Waiting", "href": "#", "active": True, "count": 37},
+            {"label": "Proposals", "href": "#", "active": False, "count": 0},
+            {"label": "Decided", "href": "#", "active": False, "count": None},
+        ],
+        "attributes": [
+            ("Source", "chat-0014", "The session in which it was written"),
+            ("Written by", "conversation", "An agent's path: tier 2 of 3"),
+            ("Namespace", "", ""),
+            ("Subject", ARABIC, ""),
+            ("Epoch", "z" * 200, ""),
+        ],
+        "columns": [{"label": "Key"}, {"label": "Role"}, {"label": "Calls", "number": True}],
+        "cells": [
+            ["nightly-harvest", "agent", "41,208"],
+            ["reports", "plugin", "312"],
+            ["q" * 120, "viewer", "0"],
+        ],
+        "levels": ["info", "good", "warn", "danger"],
+    }
+
+
+def _audit(at: str) -> list[AuditEntry]:
+    added = AuditEntry(
+        id=1,
+        at=at,
+        batch="b1",
+        action="add",
+        chunk_id=41,
+        actor="nightly-harvest",
+        role="agent",
+        surface="tool",
+        session_id="chat-0014",
+        before={},
+        after={"review_state": "pending"},
+        note=None,
+        undone=False,
+    )
+    ruled = replace(added, action="review", actor="maria", role="operator", surface="page", session_id=None)
+    edited = replace(
+        ruled,
+        action="edit",
+        before={"content": BEFORE, "heading": None},
+        after={"content": AFTER, "heading": "Gateway nodes"},
+        note="Numbers taken from the runbook",
+        undone=True,
+    )
+    return [replace(ruled, before=added.after, after={"review_state": "confirmed"}), edited, added]
