@@ -5,16 +5,22 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import connections
+from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
 from knowledge.adoption import Opening, open_store
 from knowledge.search import fts5
+from protoconsole.access.models import Operator
+from protoconsole.access.operators import create_operator
+from protoconsole.actors import Role
 from protoconsole.databases import CONSOLE, KNOWLEDGE
 from protoconsole.instance import Instance, load_instance
 
 FIXTURES = Path(__file__).parent / "fixtures"
+PASSWORD = "correct horse battery staple"
+PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def use_files(instance: Instance) -> None:
@@ -81,3 +87,25 @@ def legacy(legacy_files: Path) -> Opening:
 def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if SQLite had been built without FTS5."""
     monkeypatch.setattr(fts5, "available", lambda: False)
+
+
+@pytest.fixture
+def operator(db: None) -> Operator:
+    return create_operator("olive", Role.OPERATOR, PASSWORD)
+
+
+@pytest.fixture
+def viewer(db: None) -> Operator:
+    return create_operator("vera", Role.VIEWER, PASSWORD)
+
+
+@pytest.fixture
+def as_operator(client: Client, operator: Operator) -> Client:
+    client.force_login(operator, PASSWORD_BACKEND)
+    return client
+
+
+@pytest.fixture
+def as_viewer(client: Client, viewer: Operator) -> Client:
+    client.force_login(viewer, PASSWORD_BACKEND)
+    return client
