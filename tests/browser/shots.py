@@ -6,19 +6,22 @@ import shutil
 import sys
 from urllib.parse import urlsplit
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 ARGS = ["--disable-quic", "--disable-background-networking"]
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Start the Chromium of the PATH, or Playwright's own."""
+    sandbox = ["--no-sandbox"] if os.getuid() == 0 else []
+    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*ARGS, *sandbox])
 
 
 def shoot(url: str, out: str, options: argparse.Namespace) -> list[str]:
     """Save the picture and return what the browser's console complained of."""
     complaints: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=[*ARGS, *(["--no-sandbox"] if os.getuid() == 0 else [])],
-        )
+        browser = launch(playwright)
         context = browser.new_context(
             viewport={"width": options.width, "height": options.height},
             color_scheme=options.theme,
