@@ -9,6 +9,7 @@ from django.utils.functional import SimpleLazyObject
 
 from protoconsole.databases import database_settings
 from protoconsole.instance import load_instance
+from protoconsole.logs import LOGGING as LOGGING
 from protoconsole.secret import secret_key
 from protoconsole.web import allowed_hosts, base_path, trusted_origins
 
@@ -135,6 +136,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 # The levels by the names that the components have for them.
 MESSAGE_TAGS = {INFO: "info", SUCCESS: "good", WARNING: "warn", ERROR: "danger"}
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 20 * 1024 * 1024  # also what the server takes of any one request
 
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True

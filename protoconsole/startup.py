@@ -1,0 +1,111 @@
+"""What a start does before the first request, and what it then says."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.urls import get_script_prefix
+
+from knowledge.adoption import Opening, open_store
+from knowledge.preflight import refuse_unusable
+from protoconsole.access.keys import create_key
+from protoconsole.access.models import ApiKey, Operator
+from protoconsole.access.operators import create_operator, issue_link
+from protoconsole.access.setup import prepare_console
+from protoconsole.actors import Role
+from protoconsole.databases import CONSOLE, write_transaction
+from protoconsole.errors import StoreUnusable
+from protoconsole.instance import current
+from protoconsole.static_files import collect_static
+
+FIRST_OPERATOR = "operator"
+FIRST_KEY = "agent"
+CREATED_BY = "first start"
+
+
+@dataclass(frozen=True, slots=True)
+class WayIn:
+    """What the first start gives away, once: the path of a link for the operator, a key for the agent."""
+
+    link: str
+    agent_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    opening: Opening
+    way_in: WayIn | None
+
+
+def prepare(now: datetime) -> Start:
+    """Make everything ready to serve; safe to repeat after any interruption.
+
+    Raises StoreUnusable and ConfigError, before anything was touched, for an instance that cannot serve, and
+    StoreBusy when another program does not let go of a store.
+    """
+    paths = current().paths
+    refuse_unusable(paths.knowledge_db)
+    _refuse_unwritable_root()
+    prepare_console()
+    str(settings.SECRET_KEY)  # made now, not by the first request
+    collect_static()
+    return Start(open_store(now), _first_way_in())
+
+
+def _refuse_unwritable_root() -> None:
+    root = current().paths.instance_root
+    if root.exists() and not (root.is_dir() and os.access(root, os.R_OK | os.W_OK | os.X_OK)):
+        raise StoreUnusable(f"{root}: is not a folder that this user can write to; change its owner or mode")
+
+
+def _first_way_in() -> WayIn | None:
+    """Let the first operator and the first agent in; one transaction, so that two starts give one way in."""
+    with write_transaction(CONSOLE):
+        if Operator.objects.exists():
+            return None
+        link = issue_link(create_operator(FIRST_OPERATOR))
+        if ApiKey.objects.exists():
+            return WayIn(link, None)
+        _, key = create_key(FIRST_KEY, Role.AGENT, created_by=CREATED_BY)
+        return WayIn(link, key)
+
+
+def start_message(origin: str, start: Start) -> Iterator[str]:
+    """Give the lines that tell the operator where the site is and what the start found and did."""
+    paths, opening = current().paths, start.opening
+    yield f"protoconsole is at {origin}{get_script_prefix()}"
+    yield f"  instance   {paths.instance_root}"
+    yield f"  knowledge  {opening.path}{' (new)' if opening.created else ''}"
+    yield f"  console    {paths.console_db}"
+    if opening.copy:
+        yield f"  copy made before the first change: {opening.copy}"
+    if opening.index_pending:
+        yield f"  {opening.index_pending} rows are still to be indexed; search finds them little by little"
+    for warning in _warnings(opening):
+        yield f"  warning: {warning}"
+    if start.way_in:
+        yield from _way_in_lines(origin, start.way_in)
+
+
+def _warnings(opening: Opening) -> Iterator[str]:
+    config = current().config
+    yield from config.warnings
+    if not opening.wal:
+        yield (
+            "another program kept the store from write-ahead logging, so readers and writers wait for each"
+            " other; the next start tries again"
+        )
+    if opening.older_program and not config.knowledge.reject_invalidates:
+        yield (
+            "the other program of this store is older than verdicts and goes on delivering rejected rows;"
+            " upgrade it, or set knowledge.reject_invalidates: true"
+        )
+
+
+def _way_in_lines(origin: str, way_in: WayIn) -> Iterator[str]:
+    yield "Shown once:"
+    yield f"  sign in as {FIRST_OPERATOR}, within a day: {origin}{way_in.link}"
+    if way_in.agent_key:
+        yield f"  key of the agent: {way_in.agent_key}"
