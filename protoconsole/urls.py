@@ -1,10 +1,15 @@
 """The addresses of the site."""
 
+from django.conf import settings
 from django.urls import include, path
+
+from protoconsole.patterns import patterns
 
 urlpatterns = [
     path("", include("protoconsole.access.urls")),
     path("", include("knowledge.urls")),
 ]
+if settings.DEBUG:
+    urlpatterns.append(path("patterns/", patterns, name="patterns"))
 
 handler400 = "protoconsole.refusals.bad_request"
