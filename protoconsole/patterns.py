@@ -165,7 +165,7 @@ def _audit(at: str) -> list[AuditEntry]:
         surface="tool",
         session_id="chat-0014",
         before={},
-        after={"review_state": "pending"},
+        after=dict.fromkeys(("review_state", "memory_kind", "domain", "source", "subject"), "pending"),
         note=None,
         undone=False,
     )
@@ -173,9 +173,9 @@ def _audit(at: str) -> list[AuditEntry]:
     edited = replace(
         ruled,
         action="edit",
-        before={"content": BEFORE, "heading": None},
-        after={"content": AFTER, "heading": "Gateway nodes"},
+        before={"content": "97 characters, sha256 0a1b2c", "heading": None},
+        after={"content": "96 characters, sha256 3d4e5f", "heading": "Gateway nodes"},
         note="Numbers taken from the runbook",
         undone=True,
     )
-    return [replace(ruled, before=added.after, after={"review_state": "confirmed"}), edited, added]
+    return [replace(ruled, before={"review_state": "pending"}, after={"review_state": "confirmed"}), edited, added]

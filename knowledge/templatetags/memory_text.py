@@ -108,9 +108,7 @@ def changed_fields(entry: AuditEntry) -> list[FieldChange]:
 
 def _in_words(name: str, row: dict[str, object]) -> str:
     value = row.get(name)
-    if value in (None, ""):
-        return "none"
-    return f"{len(str(value)):,} characters" if name == "content" else shorten(value, 60)
+    return "none" if value in (None, "") else shorten(value, 60)
 
 
 def _hidden(segment: tuple[bool, str]) -> bool:

@@ -132,18 +132,18 @@ def test_an_audit_line_names_what_changed() -> None:
         "review_state": "pending",
         "domain": "fact",
         "updated_at": "1",
-        "content": "x" * 1200,
+        "source": "s" * 80,
     }
     after: dict[str, object] = {
         **before,
         "review_state": "confirmed",
         "updated_at": "2",
         "heading": "H",
-        "content": "",
+        "source": "",
     }
     changes = [(change.name, change.before, change.after) for change in changed_fields(entry(before, after))]
     assert changes == [
         ("review state", "pending", "confirmed"),
-        ("content", "1,200 characters", "none"),
+        ("source", "s" * 59 + "…", "none"),
         ("heading", "none", "H"),
     ]
