@@ -88,7 +88,6 @@ def _json(values: Values) -> str:
 
 
 def _entry(row: tuple[Any, ...]) -> AuditEntry:
-    *plain, before, after, note, undone = row
-    return AuditEntry(
-        *plain, before=json.loads(before), after=json.loads(after), note=note, undone=bool(undone)
-    )
+    named = dict(zip(AuditEntry.__slots__, row, strict=True))
+    decoded = {"before": json.loads(named["before"]), "after": json.loads(named["after"])}
+    return AuditEntry(**named | decoded | {"undone": bool(named["undone"])})

@@ -160,7 +160,7 @@ def _cells(query: ChunkQuery) -> list[Cell]:
         condition = where_of(narrowed, now)
         return _grouped(condition.sql, condition.params, now)
     expired = _grouped(f"c.expires_at IS NOT NULL AND {EXPIRED}", (now,), now)
-    kept = [Cell(*row[:-1], expired=False, n=row[-1]) for row in fetch(KNOWLEDGE, COUNTS_KEPT)]
+    kept = [Cell(*row[:-1], False, row[-1]) for row in fetch(KNOWLEDGE, COUNTS_KEPT)]
     return kept + expired + [_minus(cell) for cell in expired]
 
 
@@ -169,7 +169,7 @@ def _grouped(condition: str, params: Sequence[str | int], now: str) -> list[Cell
         f"SELECT {cell_sql('c.')}, COALESCE({EXPIRED}, 0), COUNT(*) FROM chunks AS c"
         f" WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8"
     )
-    return [Cell(*row[:7], expired=bool(row[7]), n=row[8]) for row in fetch(KNOWLEDGE, sql, (now, *params))]
+    return [Cell(*row[:7], bool(row[7]), row[8]) for row in fetch(KNOWLEDGE, sql, (now, *params))]
 
 
 def _minus(expired: Cell) -> Cell:

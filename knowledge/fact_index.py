@@ -33,7 +33,7 @@ class FactMatch:
 def reindex(gone: Sequence[int], present: Iterable[Chunk]) -> None:
     """Forget rows, then take up those that are facts to compare with."""
     execute_each(KNOWLEDGE, "DELETE FROM pc_fact_tokens WHERE chunk_id = ?", ((row_id,) for row_id in gone))
-    rows = [row for chunk in present if is_indexed(chunk) for row in _entries(chunk)]
+    rows = [row for chunk in present if is_indexed(chunk) for row in entries_of(chunk)]
     execute_each(
         KNOWLEDGE, "INSERT INTO pc_fact_tokens (namespace, token, chunk_id, size) VALUES (?, ?, ?, ?)", rows
     )
@@ -73,6 +73,7 @@ def _candidates(content: str, namespace: str, where: Where) -> list[tuple[int, s
     return [(row_id, strip_reasoning(text)) for row_id, text in found.items()]
 
 
-def _entries(chunk: Chunk) -> list[tuple[str, str, int, int]]:
+def entries_of(chunk: Chunk) -> list[tuple[str, str, int, int]]:
+    """Give the rows of `pc_fact_tokens` that a fact should have."""
     words = facts.tokens(strip_reasoning(chunk.content))
     return [(chunk.namespace or "", word, chunk.id, len(words)) for word in words or {""}]

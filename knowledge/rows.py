@@ -81,4 +81,7 @@ def batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
 
 
 def _member(names: type[Named], value: str | None) -> Named | None:
-    return names(value) if value in names._value2member_map_ else None
+    try:
+        return names(value) if value is not None else None
+    except ValueError:  # a word of a newer program
+        return None

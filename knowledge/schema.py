@@ -105,6 +105,7 @@ CREATE INDEX IF NOT EXISTS idx_chunks_source ON chunks(source);
 CREATE INDEX IF NOT EXISTS idx_chunks_namespace ON chunks(namespace);
 CREATE INDEX IF NOT EXISTS idx_chunks_epoch ON chunks(epoch);
 CREATE INDEX IF NOT EXISTS idx_chunks_invalidated_at ON chunks(invalidated_at);
+CREATE INDEX IF NOT EXISTS pc_chunks_source ON chunks(source, invalidated_at);
 CREATE INDEX IF NOT EXISTS pc_chunks_review ON chunks(review_state, invalidated_at);
 CREATE INDEX IF NOT EXISTS pc_chunks_kind ON chunks(memory_kind);
 CREATE INDEX IF NOT EXISTS pc_chunks_policy ON chunks(delivery_policy);
@@ -143,13 +144,15 @@ def _deleted(row: str) -> str:
 _CELL_KEY = ", ".join((*DIMENSIONS, "gone"))
 
 
+# No OR IGNORE and no upsert in triggers: the conflict rule of the statement that fires them would win.
 def _count_up(row: str) -> str:
     return f"""
-    INSERT INTO pc_counts ({_CELL_KEY}, n) VALUES ({cell_sql(row)}, 1)
-        ON CONFLICT ({_CELL_KEY}) DO UPDATE SET n = n + 1;
-    INSERT INTO pc_sources (source, total, deleted)
-        SELECT {row}source, 1, {_deleted(row)} WHERE {row}source IS NOT NULL
-        ON CONFLICT (source) DO UPDATE SET total = total + 1, deleted = deleted + excluded.deleted;"""
+    INSERT INTO pc_counts ({_CELL_KEY}, n) SELECT {cell_sql(row)}, 0
+        WHERE NOT EXISTS (SELECT 1 FROM pc_counts WHERE ({_CELL_KEY}) = ({cell_sql(row)}));
+    UPDATE pc_counts SET n = n + 1 WHERE ({_CELL_KEY}) = ({cell_sql(row)});
+    INSERT INTO pc_sources (source, total, deleted) SELECT {row}source, 0, 0
+        WHERE {row}source IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pc_sources WHERE source = {row}source);
+    UPDATE pc_sources SET total = total + 1, deleted = deleted + {_deleted(row)} WHERE source = {row}source;"""
 
 
 def _count_down(row: str) -> str:
@@ -159,18 +162,23 @@ def _count_down(row: str) -> str:
     DELETE FROM pc_sources WHERE source = {row}source AND total = 0;"""
 
 
-_REMEMBER_OLD_TEXT = """
-    INSERT OR IGNORE INTO pc_dirty (chunk_id, indexed, heading, content)
-        VALUES (old.id, 1, old.heading, old.content);"""
+def _dirty(row_id: str, indexed: str, heading: str = "NULL", content: str = "NULL") -> str:
+    return f"""
+    INSERT INTO pc_dirty (chunk_id, indexed, heading, content)
+        SELECT {row_id}, {indexed}, {heading}, {content}
+        WHERE NOT EXISTS (SELECT 1 FROM pc_dirty WHERE chunk_id = {row_id});"""
+
+
+_REMEMBER_OLD_TEXT = _dirty("old.id", "1", "old.heading", "old.content")
 
 TRIGGERS = {
-    "pc_chunks_insert": f"""AFTER INSERT ON chunks BEGIN
-    INSERT OR IGNORE INTO pc_dirty (chunk_id, indexed) VALUES (new.id, 0);{_count_up("new.")}
+    "pc_chunks_insert": f"""AFTER INSERT ON chunks BEGIN{_dirty("new.id", "0")}{_count_up("new.")}
 END""",
     # INSERT OR REPLACE removes the old row without firing a delete trigger.
     "pc_chunks_replace": """BEFORE INSERT ON chunks WHEN new.id > 0 BEGIN
-    INSERT OR IGNORE INTO pc_dirty (chunk_id, indexed, heading, content)
-        SELECT id, 1, heading, content FROM chunks WHERE id = new.id;
+    INSERT INTO pc_dirty (chunk_id, indexed, heading, content)
+        SELECT id, 1, heading, content FROM chunks
+        WHERE id = new.id AND NOT EXISTS (SELECT 1 FROM pc_dirty WHERE chunk_id = new.id);
 END""",
     "pc_chunks_delete": f"""AFTER DELETE ON chunks BEGIN{_REMEMBER_OLD_TEXT}{_count_down("old.")}
 END""",

@@ -60,10 +60,15 @@ def fetch(alias: str, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, .
 
     It goes below Django's cursor, whose `%s` would make two spellings of SQL; errors are still Django's.
     """
+    return list(rows_of(alias, sql, params))
+
+
+def rows_of(alias: str, sql: str, params: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    """Run one hand-written statement and read its rows one by one, for results of any size."""
     connection = connections[alias]
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        return connection.connection.execute(sql, params).fetchall()  # type: ignore[no-any-return]
+        yield from connection.connection.execute(sql, params)
 
 
 def execute_each(alias: str, sql: str, rows: Iterable[Sequence[Any]]) -> None:

@@ -1,13 +1,10 @@
 """Changes of many rows at once, each one transaction that can be undone as one, but the final sweep."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from knowledge import adoption
 from knowledge.errors import Conflict, Forbidden, Invalid
-from knowledge.models import ChunkRow
+from knowledge.grace import GRACE, first_opened
 from knowledge.queries import selection_of, where_of
 from knowledge.rows import select
 from knowledge.search.filters import Where
@@ -26,14 +23,13 @@ from knowledge.types import (
 from knowledge.validation import MAX_NAME_CHARS, check_text
 from protoconsole.actors import MAINTENANCE, Actor, Role
 
-GRACE = timedelta(hours=24)
 _SWEEP_BATCH = 500
 
 
 def review_matching(selection: Selection, verdict: Verdict, by: Actor, *, reason: str | None = None) -> Batch:
     """Rule on every row that a filter matches, as the operator saw it.
 
-    Raises Conflict with the present count where rows have come, gone or changed since, and then rules on none.
+    Raises Conflict with the present count where rows have come, gone or changed since; then it rules on none.
     """
     require_operator(by)
     with change_set(by) as work:
@@ -106,7 +102,7 @@ def sweep() -> int:
     Answers how many rows went; call again while it answers more than none.
     """
     now = timezone.now()
-    if now - _first_opened() < GRACE:
+    if now - first_opened() < GRACE:
         return 0
     where = Where(
         f"{_soft_deleted()} AND julianday(c.invalidated_at) <= julianday(?)", (to_iso(now - GRACE),)
@@ -117,11 +113,6 @@ def sweep() -> int:
         rows = select(where, "ORDER BY c.id LIMIT ?", (_SWEEP_BATCH,), now=work.now)
         work.delete_many(rows, "swept", "the grace time of its deletion is over")
         return len(rows)
-
-
-def _first_opened() -> datetime:
-    moment = parse_iso(adoption.marker(adoption.FIRST_OPENED) or "")
-    return moment or timezone.now()
 
 
 def _soft_deleted() -> str:

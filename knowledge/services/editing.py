@@ -3,7 +3,8 @@
 from typing import Any
 
 from knowledge.authority import OPERATOR_SOURCE_TYPE
-from knowledge.errors import Forbidden, Invalid
+from knowledge.errors import Forbidden, Invalid, NotFound
+from knowledge.queries import may_read
 from knowledge.rows import COLUMNS
 from knowledge.services.changeset import ChangeSet, change_set, refuse_gone, require_operator
 from knowledge.types import (
@@ -55,7 +56,8 @@ def forget(chunk_id: int, by: Actor, *, reason: str | None = None) -> Chunk:
     check_text("reason", reason, MAX_TEXT_CHARS)
     with change_set(by) as work:
         chunk = work.load(chunk_id)
-        refuse_hidden(chunk, by)
+        if not may_read(chunk, by):
+            raise NotFound(f"there is no chunk {chunk_id}")
         refuse_gone(chunk)
         if chunk.trust_tier is TrustTier.OPERATOR:
             raise Forbidden(f"#{chunk_id} was written by an operator; ask your operator to delete it")

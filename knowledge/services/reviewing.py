@@ -1,12 +1,11 @@
 """Verdicts, and what follows from them."""
 
-from django.conf import settings
-
 from knowledge.rows import select
 from knowledge.search.filters import Where
 from knowledge.services.changeset import ChangeSet, change_set, require_operator
 from knowledge.types import REJECTED_REASON, Chunk, Relation, Verdict
 from protoconsole.actors import Actor
+from protoconsole.instance import current
 
 _LONGEST_CHAIN = 10_000
 
@@ -47,7 +46,7 @@ def rule(work: ChangeSet, chunks: list[Chunk], verdict: Verdict, reason: str | N
 def _invalidation(chunk: Chunk, verdict: Verdict, now: str) -> tuple[str | None, str | None]:
     """Stamp a rejected row for a program that ignores verdicts, where configured; undo that stamp and no other."""
     if verdict is Verdict.REJECTED:
-        if settings.INSTANCE.config.knowledge.reject_invalidates and chunk.invalidated_at is None:
+        if current().config.knowledge.reject_invalidates and chunk.invalidated_at is None:
             return now, REJECTED_REASON
     elif chunk.invalidation_reason == REJECTED_REASON:
         return None, None
@@ -78,11 +77,11 @@ def _give_back(work: ChangeSet, chunk: Chunk) -> None:
 def head_of(chunk_id: int, now: str) -> Chunk | None:
     """Follow a chain of revisions to its end; None where a row of it is gone."""
     seen: set[int] = set()
-    current: int | None = chunk_id
+    link: int | None = chunk_id
     chunk: Chunk | None = None
-    while current is not None and current not in seen and len(seen) < _LONGEST_CHAIN:
-        seen.add(current)
-        found = select(Where("c.id = ?", (current,)), "", now=now)
+    while link is not None and link not in seen and len(seen) < _LONGEST_CHAIN:
+        seen.add(link)
+        found = select(Where("c.id = ?", (link,)), "", now=now)
         chunk = found[0] if found else None
-        current = chunk.superseded_by if chunk else None
+        link = chunk.superseded_by if chunk else None
     return chunk

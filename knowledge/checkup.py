@@ -1,0 +1,127 @@
+"""Proves that what is derived from the rows is exactly what the rows say, and builds it anew where not."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from django.utils import timezone
+
+from knowledge import adoption, catch_up, schema
+from knowledge.fact_index import entries_of, is_indexed
+from knowledge.rows import SELECTED, chunk_of
+from knowledge.search import fts5
+from knowledge.times import parse_iso, to_iso
+from knowledge.types import Chunk
+from protoconsole.databases import KNOWLEDGE, fetch, rows_of, write_transaction
+
+REPAIR = "run: manage.py doctor --repair"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; `mend` is what to do about a fault, '' where there is none."""
+
+    name: str
+    ok: bool
+    detail: str
+    mend: str = ""
+
+
+def examine() -> list[Finding]:
+    """Check the knowledge store: file, triggers, counts, index, facts, and cells that cannot be read."""
+    while catch_up.catch_up():
+        pass
+    return [_file(), _triggers(), _counts(), _index(), _facts(), _expiries()]
+
+
+def repair() -> None:
+    """Build all that is derived from the rows anew; the rows themselves are never touched."""
+    with write_transaction(KNOWLEDGE):
+        adoption.rebuild_derived()
+    while catch_up.catch_up():
+        pass
+
+
+def _file() -> Finding:
+    faults = [row[0] for row in fetch(KNOWLEDGE, "PRAGMA integrity_check(5)")]
+    mend = "stop all programs and restore the store from a copy"
+    return _finding("store file", [] if faults == ["ok"] else faults, "integrity check passed", mend)
+
+
+def _triggers() -> Finding:
+    standing = adoption.is_derived_current()
+    return _finding("triggers", [] if standing else ["missing or of another version"], "all stand", REPAIR)
+
+
+def _counts() -> Finding:
+    faults = [
+        f"{name} differ from the rows"
+        for name, kept, now in (
+            ("the counts", schema.COUNTS_KEPT, schema.COUNTS_NOW),
+            ("the counts of sources", schema.SOURCES_KEPT, schema.SOURCES_NOW),
+        )
+        if sorted(fetch(KNOWLEDGE, kept)) != sorted(fetch(KNOWLEDGE, now))
+    ]
+    return _finding("counts", faults, "equal to the rows", REPAIR)
+
+
+def _index() -> Finding:
+    if not fts5.available():
+        return Finding("search index", True, "not in use: this SQLite has no FTS5, so LIKE answers")
+    difference = _first_difference(_indexed_terms(), _expected_terms())
+    faults = [f"row {difference} is not indexed as it stands"] if difference is not None else []
+    return _finding("search index", faults, "holds exactly the words of the rows", REPAIR)
+
+
+def _facts() -> Finding:
+    kept = fetch(KNOWLEDGE, "SELECT namespace, token, chunk_id, size FROM pc_fact_tokens ORDER BY 1, 2, 3")
+    expected = sorted(entry for chunk in _chunks() if is_indexed(chunk) for entry in entries_of(chunk))
+    return _finding("index of facts", [] if kept == expected else ["differs from the rows"], "exact", REPAIR)
+
+
+def _expiries() -> Finding:
+    rows = fetch(KNOWLEDGE, "SELECT id, expires_at FROM chunks WHERE expires_at IS NOT NULL AND expires_at <> ''")
+    unreadable = [f"#{row_id}: {text!r}" for row_id, text in rows if parse_iso(text) is None]
+    return _finding("expiry times", unreadable[:5], "all can be read", "set the expiry of these rows anew")
+
+
+def _finding(name: str, faults: list[str], well: str, mend: str) -> Finding:
+    return Finding(name, False, "; ".join(faults), mend) if faults else Finding(name, True, well)
+
+
+def _chunks() -> Iterator[Chunk]:
+    now = to_iso(timezone.now())
+    for row in rows_of(KNOWLEDGE, f"SELECT {SELECTED} FROM chunks AS c ORDER BY c.id"):
+        yield chunk_of(row, now=now)
+
+
+Term = tuple[str, int, str, int]
+_TERMS = "SELECT term, doc, col, offset FROM temp.pc_terms ORDER BY term, doc, col, offset"
+
+
+def _indexed_terms() -> Iterator[Term]:
+    fetch(KNOWLEDGE, "DROP TABLE IF EXISTS temp.pc_terms")
+    fetch(KNOWLEDGE, "CREATE VIRTUAL TABLE temp.pc_terms USING fts5vocab(main, pc_search, instance)")
+    try:
+        yield from rows_of(KNOWLEDGE, _TERMS)
+    finally:
+        fetch(KNOWLEDGE, "DROP TABLE IF EXISTS temp.pc_terms")
+
+
+def _expected_terms() -> Iterator[Term]:
+    """Index the rows once more, on the side, with the same tokenizer."""
+    with closing(sqlite3.connect("")) as aside:  # a temporary file, not memory: a store may be large
+        aside.execute(fts5.CREATE)
+        aside.executemany(fts5.ADD, ((c.id, *fts5.prepared(fts5.Text(c.heading, c.content))) for c in _chunks()))
+        aside.execute("CREATE VIRTUAL TABLE temp.pc_terms USING fts5vocab(main, pc_search, instance)")
+        yield from aside.execute(_TERMS)
+
+
+def _first_difference(found: Iterable[Any], expected: Iterable[Any]) -> int | None:
+    for left, right in zip_longest(found, expected):
+        if left != right:
+            return int((left or right)[1])
+    return None
