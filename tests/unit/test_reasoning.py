@@ -66,7 +66,7 @@ def test_a_mention_inside_a_block_does_not_close_it():
         "<think<think>x</think> y>secret",
         "<think <think>x</think>y>secret",
         "a ` b<think>\n</think> c `<think>` d",
-        "`<think>x</think>`<think>`",
+        "`<think>x</think>`` <think> ``",
     ],
 )
 def test_a_cut_forges_no_tag(forged):
