@@ -5,5 +5,5 @@ from django.urls import reverse
 
 
 def signed_in(request: HttpRequest) -> dict[str, object]:
-    """Give templates the address that ends the session."""
-    return {"sign_out_url": reverse("access:logout")}
+    """Give templates the addresses of the own account."""
+    return {"sign_out_url": reverse("access:logout"), "password_url": reverse("access:password")}

@@ -174,13 +174,13 @@ def test_two_first_commands_at_once_both_succeed(tmp_path: Path) -> None:
             [sys.executable, str(MANAGE), "apikey", "create", name, "--role", "agent"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            text=True,
             env=env,
         )
         for name in ("one", "two")
     ]
-    for process in started:
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 0, err
+    errors = [process.communicate(timeout=60)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], errors
 
 
 @pytest.mark.processes

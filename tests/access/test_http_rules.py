@@ -13,7 +13,7 @@ from django.test import Client
 
 from protoconsole.access.models import Operator
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("store")
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "correct horse battery staple"

@@ -9,7 +9,7 @@ from protoconsole.access.keys import create_key, revoke, verify
 from protoconsole.access.models import ApiKey
 from protoconsole.actors import Role
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("store")
 
 KEYS = "/keys/"
 NEW = {"name": "roxy", "role": "agent"}

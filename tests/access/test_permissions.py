@@ -8,7 +8,7 @@ from django.urls import include, path
 from protoconsole.access.permissions import operator_required, viewer_required
 from protoconsole.actors import Role
 
-pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.urls(__name__)]
+pytestmark = [pytest.mark.usefixtures("store"), pytest.mark.urls(__name__)]
 
 
 def page(request: HttpRequest, number: int) -> HttpResponse:
@@ -17,7 +17,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 
 
 urlpatterns = [
-    path("", include("protoconsole.access.urls")),
+    path("", include("protoconsole.urls")),
     path("read/<int:number>/", viewer_required(page)),
     path("write/<int:number>/", operator_required(page)),
 ]

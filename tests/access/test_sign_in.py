@@ -13,7 +13,7 @@ from protoconsole.access.models import OneTimeLink, Operator
 from protoconsole.access.operators import create_operator, issue_link
 from protoconsole.actors import Role
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = pytest.mark.usefixtures("store")
 
 PASSWORD = "correct horse battery staple"
 LOGIN = "/login/"
