@@ -178,4 +178,8 @@ def _audit(at: str) -> list[AuditEntry]:
         note="Numbers taken from the runbook",
         undone=True,
     )
-    return [replace(ruled, before={"review_state": "pending"}, after={"review_state": "confirmed"}), edited, added]
+    return [
+        replace(ruled, before={"review_state": "pending"}, after={"review_state": "confirmed"}),
+        edited,
+        added,
+    ]
