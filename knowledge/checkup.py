@@ -77,7 +77,7 @@ def _index() -> Finding:
 
 
 def _facts() -> Finding:
-    kept = fetch(KNOWLEDGE, "SELECT namespace, token, chunk_id, size FROM pc_fact_tokens ORDER BY 1, 2, 3")
+    kept = fetch(KNOWLEDGE, "SELECT namespace, token, size, chunk_id FROM pc_fact_tokens ORDER BY 1, 2, 3, 4")
     expected = sorted(entry for chunk in _chunks() if is_indexed(chunk) for entry in entries_of(chunk))
     return _finding("index of facts", [] if kept == expected else ["differs from the rows"], "exact", REPAIR)
 

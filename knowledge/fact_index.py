@@ -1,7 +1,7 @@
 """Finds the fact that a new one repeats or revises without comparing it to each of them.
 
 Any fact with a Jaccard overlap of at least 0.6 shares one of the new fact's rarest words
-(`facts.probe_tokens`), so only rows under those words are compared.
+(`facts.probes`), so only rows under those words are compared.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from knowledge import facts
 from knowledge.facts import Judgement
 from knowledge.reasoning import strip_reasoning
-from knowledge.rows import batches
 from knowledge.search.filters import Where
 from knowledge.types import Chunk, Verdict
 from protoconsole.databases import KNOWLEDGE, execute_each, fetch
@@ -20,6 +19,8 @@ _FREQUENCY_CAP = 5_000  # enough to rank words by rarity; counting on would cost
 
 _COUNT = """SELECT COUNT(*) FROM (
     SELECT 1 FROM pc_fact_tokens WHERE namespace = ? AND token = ? LIMIT ?)"""
+_LOOK = """SELECT c.id, c.content FROM pc_fact_tokens AS t CROSS JOIN chunks AS c ON c.id = t.chunk_id
+    WHERE t.namespace = ? AND t.token = ? AND t.size BETWEEN ? AND ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def reindex(gone: Sequence[int], present: Iterable[Chunk]) -> None:
     execute_each(KNOWLEDGE, "DELETE FROM pc_fact_tokens WHERE chunk_id = ?", ((row_id,) for row_id in gone))
     rows = [row for chunk in present if is_indexed(chunk) for row in entries_of(chunk)]
     execute_each(
-        KNOWLEDGE, "INSERT INTO pc_fact_tokens (namespace, token, chunk_id, size) VALUES (?, ?, ?, ?)", rows
+        KNOWLEDGE, "INSERT INTO pc_fact_tokens (namespace, token, size, chunk_id) VALUES (?, ?, ?, ?)", rows
     )
 
 
@@ -61,19 +62,14 @@ def _candidates(content: str, namespace: str, where: Where) -> list[tuple[int, s
     def frequency(word: str) -> int:
         return int(fetch(KNOWLEDGE, _COUNT, (namespace, word, _FREQUENCY_CAP))[0][0])
 
-    probes = facts.probe_tokens(words, frequency) or [""]
     found: dict[int, str] = {}
-    for part in batches(probes):
-        sql = (
-            "SELECT DISTINCT c.id, c.content FROM pc_fact_tokens AS t CROSS JOIN chunks AS c ON c.id = t.chunk_id"
-            f" WHERE t.namespace = ? AND t.token IN ({', '.join('?' * len(part))})"
-            f" AND t.size BETWEEN ? AND ? AND {where.sql}"
-        )
-        found |= fetch(KNOWLEDGE, sql, (namespace, *part, *facts.size_bounds(len(words)), *where.params))
+    for probe in facts.probes(words, frequency):
+        params = (namespace, probe.token, probe.least, probe.most, *where.params)
+        found |= fetch(KNOWLEDGE, f"{_LOOK} AND {where.sql}", params)
     return [(row_id, strip_reasoning(text)) for row_id, text in found.items()]
 
 
 def entries_of(chunk: Chunk) -> list[tuple[str, str, int, int]]:
     """Give the rows of `pc_fact_tokens` that a fact should have."""
     words = facts.tokens(strip_reasoning(chunk.content))
-    return [(chunk.namespace or "", word, chunk.id, len(words)) for word in words or {""}]
+    return [(chunk.namespace or "", word, len(words), chunk.id) for word in words or {""}]

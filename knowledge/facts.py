@@ -76,22 +76,34 @@ def best(new: str, candidates: Iterable[tuple[int, str]]) -> tuple[int, Judgemen
     return max(matching, key=_rank, default=None)
 
 
-def probe_tokens(
-    words: frozenset[str], frequency: Callable[[str], int], floor: Fraction = REVISION_FLOOR
-) -> list[str]:
-    """Choose the rarest words such that every set with an overlap of at least `floor` holds one of them.
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A word under which to look for matches, and the sizes of those that no rarer word must lead to."""
 
-    Such a set shares at least ceil(floor · n) of the n words, so it can miss only the others; one word more
-    than can be missed is enough. A text without words has no probe: only the same text matches it.
+    token: str
+    least: int
+    most: int
+
+
+def probes(words: frozenset[str], frequency: Callable[[str], int]) -> list[Probe]:
+    """Choose where to look so that no set with an overlap of at least 0.6 is missed, rarest words first.
+
+    A set of m words must share s ≥ 0.6 / 1.6 · (n + m) of the n words, so it can miss n − s of them: it is
+    found under the i-th rarest word at the latest (from 0) when n − s ≤ i. Larger sets must share more and
+    need fewer probes. A text without words has one probe, the empty word: only the same text matches it.
     """
-    can_be_missed = len(words) - math.ceil(floor * len(words))
-    by_rarity = sorted(words, key=lambda word: (frequency(word), word))
-    return by_rarity[: can_be_missed + 1]
+    n = len(words)
+    if not words:
+        return [Probe("", 0, 0)]
+    rarest = sorted(words, key=lambda word: (frequency(word), word))
+    least = math.ceil(REVISION_FLOOR * n)
+    found = [Probe(word, least, _largest_needing(n - i) - n) for i, word in enumerate(rarest)]
+    return [probe for probe in found if probe.most >= least]
 
 
-def size_bounds(n: int, floor: Fraction = REVISION_FLOOR) -> tuple[int, int]:
-    """Return the least and the greatest number of words that a match of a text with `n` words can have."""
-    return math.ceil(floor * n), math.floor(n / floor)
+def _largest_needing(shared: int) -> int:
+    """Return the greatest n + m of two sets that are a match although they share no more than `shared`."""
+    return math.floor(shared * (1 + REVISION_FLOOR) / REVISION_FLOOR)
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> Fraction:

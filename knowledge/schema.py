@@ -93,9 +93,9 @@ CREATE TABLE IF NOT EXISTS pc_sources (
 CREATE TABLE IF NOT EXISTS pc_fact_tokens (
     namespace TEXT NOT NULL,
     token     TEXT NOT NULL,
-    chunk_id  INTEGER NOT NULL,
     size      INTEGER NOT NULL,
-    PRIMARY KEY (namespace, token, chunk_id)
+    chunk_id  INTEGER NOT NULL,
+    PRIMARY KEY (namespace, token, size, chunk_id)
 ) WITHOUT ROWID;
 """
 
@@ -107,6 +107,8 @@ CREATE INDEX IF NOT EXISTS idx_chunks_epoch ON chunks(epoch);
 CREATE INDEX IF NOT EXISTS idx_chunks_invalidated_at ON chunks(invalidated_at);
 CREATE INDEX IF NOT EXISTS pc_chunks_source ON chunks(source, invalidated_at);
 CREATE INDEX IF NOT EXISTS pc_chunks_review ON chunks(review_state, invalidated_at);
+CREATE INDEX IF NOT EXISTS pc_chunks_waiting ON chunks(id)
+    WHERE COALESCE(review_state, '') <> 'rejected' AND COALESCE(review_state, '') <> 'confirmed';
 CREATE INDEX IF NOT EXISTS pc_chunks_kind ON chunks(memory_kind);
 CREATE INDEX IF NOT EXISTS pc_chunks_policy ON chunks(delivery_policy);
 CREATE INDEX IF NOT EXISTS pc_chunks_expiry ON chunks(expires_at) WHERE expires_at IS NOT NULL;

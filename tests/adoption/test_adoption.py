@@ -55,7 +55,9 @@ class TestLegacy:
 
         assert old_columns(legacy_files) == before
         assert rows(legacy_files, "SELECT * FROM chunk_vectors ORDER BY 1") == vectors
-        assert rows(legacy_files, "SELECT COUNT(*) FROM chunks_fts WHERE chunks_fts MATCH 'staging'") == [(1,)]
+        assert rows(legacy_files, "SELECT COUNT(*) FROM chunks_fts WHERE chunks_fts MATCH 'staging'") == [
+            (1,)
+        ]
 
     def test_a_copy_is_made_before_the_first_change(self, legacy_files: Path) -> None:
         before = old_columns(legacy_files)
@@ -176,7 +178,11 @@ class TestOtherLayouts:
         open_store(timezone.now())
 
         [chunk] = queries.browse(ChunkQuery(), OPERATOR).items
-        assert (chunk.content, chunk.memory_kind, chunk.updated_at) == ("tea", "fact", "2026-01-01T00:00:00+00:00")
+        assert (chunk.content, chunk.memory_kind, chunk.updated_at) == (
+            "tea",
+            "fact",
+            "2026-01-01T00:00:00+00:00",
+        )
         assert fetch(KNOWLEDGE, "SELECT mood FROM chunks") == [("calm",)]
 
     def test_a_new_store_and_its_modes(self, store: Opening) -> None:
@@ -258,7 +264,9 @@ class TestTheOtherProgramGoesOn:
         assert len(found.hits) == 150
         assert {hit.chunk.review_state for hit in found.hits} == {"pending"}
 
-    def test_its_rows_are_found_and_counted_without_a_restart(self, legacy: Opening, legacy_files: Path) -> None:
+    def test_its_rows_are_found_and_counted_without_a_restart(
+        self, legacy: Opening, legacy_files: Path
+    ) -> None:
         with closing(sqlite3.connect(legacy_files)) as other:
             other.execute(
                 "INSERT INTO chunks (content, domain, created_at, updated_at)"
@@ -267,15 +275,17 @@ class TestTheOtherProgramGoesOn:
             other.commit()
         [hit] = queries.search(ChunkQuery(text="wombats sleeping"), OPERATOR).hits
         assert (hit.chunk.memory_kind, hit.chunk.delivery_policy) == ("standing", "always")
-        assert fetch(KNOWLEDGE, "SELECT memory_kind, review_state FROM chunks WHERE id = ?", (hit.chunk.id,)) == [
-            ("standing", "pending")
-        ]
+        assert fetch(
+            KNOWLEDGE, "SELECT memory_kind, review_state FROM chunks WHERE id = ?", (hit.chunk.id,)
+        ) == [("standing", "pending")]
 
         with closing(sqlite3.connect(legacy_files)) as other:
             other.execute("UPDATE chunks SET content = 'the numbat runs' WHERE id = ?", (hit.chunk.id,))
             other.commit()
         assert queries.search(ChunkQuery(text="wombat"), OPERATOR).hits == []
-        assert [h.chunk.id for h in queries.search(ChunkQuery(text="numbat"), OPERATOR).hits] == [hit.chunk.id]
+        assert [h.chunk.id for h in queries.search(ChunkQuery(text="numbat"), OPERATOR).hits] == [
+            hit.chunk.id
+        ]
 
         with closing(sqlite3.connect(legacy_files)) as other:
             other.execute("DELETE FROM chunks WHERE id = ?", (hit.chunk.id,))

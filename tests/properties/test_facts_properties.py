@@ -3,7 +3,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.facts import Match, best, judge, overlap, probe_tokens, size_bounds, tokens
+from knowledge.facts import Match, best, judge, overlap, probes, tokens
 
 WORD_SETS = st.frozensets(st.sampled_from("abcdefghijklmnopqrst"), max_size=16)
 FREQUENCIES = st.dictionaries(st.sampled_from("abcdefghijklmnopqrst"), st.integers(0, 9))
@@ -13,31 +13,32 @@ FACTS = st.lists(
 
 
 @given(WORD_SETS, WORD_SETS, FREQUENCIES)
-def test_whatever_overlaps_enough_holds_a_probe_and_has_a_possible_size(a, b, frequency):
+def test_whatever_overlaps_enough_is_found_under_a_probe(a, b, frequency):
     if a and Fraction(len(a & b), len(a | b)) >= Fraction(3, 5):
-        low, high = size_bounds(len(a))
-        assert b & set(probe_tokens(a, lambda word: frequency.get(word, 0)))
-        assert low <= len(b) <= high
+        chosen = probes(a, lambda word: frequency.get(word, 0))
+        assert any(probe.token in b and probe.least <= len(b) <= probe.most for probe in chosen)
 
 
 @given(WORD_SETS, FREQUENCIES)
 def test_probes_are_the_rarest_words_and_not_all_of_them(words, frequency):
-    probes = probe_tokens(words, lambda word: frequency.get(word, 0))
-    rest = words - set(probes)
-    assert len(probes) <= len(words) * 2 // 5 + 1
-    assert all(frequency.get(p, 0) <= frequency.get(r, 0) for p in probes for r in rest)
+    chosen = [probe.token for probe in probes(words, lambda word: frequency.get(word, 0)) if words]
+    rest = words - set(chosen)
+    assert len(chosen) <= len(words) * 2 // 5 + 1
+    assert all(frequency.get(p, 0) <= frequency.get(r, 0) for p in chosen for r in rest)
 
 
 @given(FACTS, st.lists(FACTS, max_size=12))
 def test_narrowing_loses_no_best_match(new, old):
     stored = list(enumerate(old))
     words = tokens(new)
-    probes = set(probe_tokens(words, lambda word: sum(word in tokens(text) for text in old)))
-    low, high = size_bounds(len(words))
+    chosen = probes(words, lambda word: sum(word in tokens(text) for text in old))
     narrowed = [
         (row_id, text)
         for row_id, text in stored
-        if low <= len(tokens(text)) <= high and (probes & tokens(text) or not words)
+        if any(
+            probe.least <= len(tokens(text)) <= probe.most and (probe.token in tokens(text) or not words)
+            for probe in chosen
+        )
     ]
     assert best(new, narrowed) == best(new, stored)
 

@@ -43,9 +43,7 @@ class TestEdit:
             "operator",
             Verdict.CONFIRMED,
         )
-        kept = (
-            "source heading memory_kind subject namespace epoch expires_at delivery_policy domain finding_type"
-        )
+        kept = "source heading memory_kind subject namespace epoch expires_at delivery_policy domain finding_type"
         for name in kept.split():
             assert getattr(new, name) == getattr(old, name), name
         assert queries.get(old.id, OPERATOR).superseded_by == new.id
@@ -245,8 +243,12 @@ class TestPurge:
         later = to_iso(timezone.now() + timedelta(hours=1))
         assert services.purge("general", PLUGIN, before=later).count == 1
 
-    @pytest.mark.parametrize(("domain", "before"), [("", None), (" ", None), ("general", "soon"), ("general", "")])
-    def test_an_empty_domain_or_unreadable_time_deletes_nothing(self, domain: str, before: str | None) -> None:
+    @pytest.mark.parametrize(
+        ("domain", "before"), [("", None), (" ", None), ("general", "soon"), ("general", "")]
+    )
+    def test_an_empty_domain_or_unreadable_time_deletes_nothing(
+        self, domain: str, before: str | None
+    ) -> None:
         chunk = external()
         with pytest.raises(Invalid):
             services.purge(domain, PLUGIN, before=before)
@@ -284,7 +286,9 @@ class TestSweep:
 
         assert services.sweep() == 1
 
-        assert [chunk.id for chunk in queries.browse(ChunkQuery(include_superseded=True), OPERATOR).items] == [young]
+        assert [
+            chunk.id for chunk in queries.browse(ChunkQuery(include_superseded=True), OPERATOR).items
+        ] == [young]
         assert audit.trail(old).items[0].action == "swept"
 
     def test_and_never_before_a_day_from_our_first_opening(self) -> None:

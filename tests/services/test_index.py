@@ -56,7 +56,10 @@ def change_something(random: Random, path: Path) -> None:
 def write_as_another_program(random: Random, path: Path, row_id: int) -> None:
     statement, params = random.choice(
         [
-            ("INSERT INTO chunks (content, domain, created_at, updated_at) VALUES (?, 'fact', '2026', '2026')", 1),
+            (
+                "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES (?, 'fact', '2026', '2026')",
+                1,
+            ),
             ("UPDATE chunks SET content = ? WHERE id = ?", 2),
             ("UPDATE chunks SET namespace = ?, domain = 'fact' WHERE id = ?", 2),
             ("UPDATE chunks SET invalidated_at = ? WHERE id = ?", 2),
@@ -110,7 +113,9 @@ def test_a_missing_trigger_is_put_back_on_opening_and_what_it_missed_is_found(st
 
     fetch(KNOWLEDGE, "DROP TRIGGER pc_chunks_insert")
     with closing(sqlite3.connect(store.path)) as other:
-        other.execute("INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('emu', 'x', '2026', '2026')")
+        other.execute(
+            "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('emu', 'x', '2026', '2026')"
+        )
         other.commit()
 
     open_store(timezone.now())

@@ -44,7 +44,9 @@ def test_an_agent_s_write_gets_its_provenance_from_the_transport() -> None:
     assert chunk.review_state is Verdict.PENDING
 
 
-@pytest.mark.parametrize("claim", [{"source": "x"}, {"source_type": "operator"}, {"review_state": Verdict.CONFIRMED}])
+@pytest.mark.parametrize(
+    "claim", [{"source": "x"}, {"source_type": "operator"}, {"review_state": Verdict.CONFIRMED}]
+)
 def test_an_agent_chooses_no_provenance_and_no_verdict(claim: dict) -> None:
     with pytest.raises(Invalid) as refused:
         services.add(replace(NewChunk("mine"), **claim), AGENT)

@@ -1,6 +1,6 @@
 import pytest
 
-from knowledge.facts import Judgement, Match, best, carries_value, judge, overlap, size_bounds, tokens
+from knowledge.facts import Judgement, Match, best, carries_value, judge, overlap, probes, tokens
 from tests.cases import cases
 
 OUTCOME = {Match.DUPLICATE: "skipped", Match.REVISION: "superseded"}
@@ -143,6 +143,15 @@ def test_the_best_match_is_the_nearest_then_a_repeat_then_the_newest():
     assert best("alpha", []) is None
 
 
-@pytest.mark.parametrize(("n", "bounds"), [(0, (0, 0)), (1, (1, 1)), (3, (2, 5)), (5, (3, 8)), (15, (9, 25))])
-def test_sizes_a_match_can_have(n, bounds):
-    assert size_bounds(n) == bounds
+@pytest.mark.parametrize(
+    ("n", "sizes"),
+    [
+        (0, [(0, 0)]),
+        (1, [(1, 1)]),
+        (5, [(3, 8), (3, 5), (3, 3)]),
+        (9, [(6, 15), (6, 12), (6, 9), (6, 7)]),
+    ],
+)
+def test_sizes_to_look_for_under_each_probe(n, sizes):
+    words = frozenset("abcdefghi"[:n])
+    assert [(probe.least, probe.most) for probe in probes(words, lambda word: 1)] == sizes
