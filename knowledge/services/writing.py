@@ -13,6 +13,7 @@ from knowledge.trust import tier_of
 from knowledge.types import Added, Chunk, NewChunk, Outcome, Relation, Verdict
 from knowledge.validation import guarded
 from protoconsole.actors import Actor
+from protoconsole.metrics import WRITES
 
 _VALID = f"c.invalidated_at IS NULL AND {NOT_EXPIRED} AND {NOT_REJECTED}"
 
@@ -25,6 +26,10 @@ def add(new: NewChunk, by: Actor) -> Added:
     Answers `stored` with the row, or `dropped` for a text that was only reasoning.
     Raises Invalid (a bad value, a claim above the role) and Forbidden.
     """
+    return _counted(_add(new, by))
+
+
+def _add(new: NewChunk, by: Actor) -> Added:
     ready = guarded(stamp_provenance(new, by))
     if ready is None:
         return _DROPPED
@@ -41,12 +46,21 @@ def remember(new: NewChunk, by: Actor) -> Added:
     """
     if new.domain != fact_index.FACT_DOMAIN:
         return add(new, by)
+    return _counted(_remember_fact(new, by))
+
+
+def _remember_fact(new: NewChunk, by: Actor) -> Added:
     ready = guarded(stamp_provenance(new, by))
     if ready is None:
         return _DROPPED
     with change_set(by) as work:
         catch_up.drain()
         return _consolidate(work, ready)
+
+
+def _counted(added: Added) -> Added:
+    WRITES.labels(added.outcome).inc()
+    return added
 
 
 def _consolidate(work: ChangeSet, new: NewChunk) -> Added:
