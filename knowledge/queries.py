@@ -6,7 +6,7 @@ from types import ModuleType
 
 from django.utils import timezone
 
-from knowledge import catch_up
+from knowledge import audit, catch_up
 from knowledge.errors import Invalid, NotFound
 from knowledge.rows import as_read_by, select
 from knowledge.search import fts5, like
@@ -19,8 +19,10 @@ from knowledge.types import (
     DEFAULT_PAGE,
     MAX_PAGE,
     SOFT_DELETE_REASONS,
+    AuditEntry,
     Chunk,
     ChunkQuery,
+    Count,
     Hit,
     Link,
     Page,
@@ -56,7 +58,12 @@ def may_read(chunk: Chunk, by: Actor) -> bool:
 
 
 def browse(
-    query: ChunkQuery, by: Actor, *, cursor: str | None = None, limit: int = DEFAULT_PAGE
+    query: ChunkQuery,
+    by: Actor,
+    *,
+    cursor: str | None = None,
+    limit: int = DEFAULT_PAGE,
+    oldest_first: bool = False,
 ) -> Page[Chunk]:
     """List the rows that match the filters, newest first; the text of the query is not looked at.
 
@@ -65,11 +72,12 @@ def browse(
     catch_up.before_reading()
     now = _now()
     limit = _within("limit", limit)
-    below = _below(cursor)
+    beyond, direction = (">", "ASC") if oldest_first else ("<", "DESC")
+    edge = 0 if cursor is None and oldest_first else _below(cursor)
     condition = where_of(_seen_by(query, by), now)
     found = select(
-        Where(f"{condition.sql} AND c.id < ?", (*condition.params, below)),
-        "ORDER BY c.id DESC LIMIT ?",
+        Where(f"{condition.sql} AND c.id {beyond} ?", (*condition.params, edge)),
+        f"ORDER BY c.id {direction} LIMIT ?",
         (limit + 1,),
         now=now,
     )
@@ -132,6 +140,16 @@ def history(chunk_id: int, by: Actor) -> list[Chunk]:
     return [as_read_by(link, by) for link in chain if may_read(link, by)]
 
 
+def trail(
+    chunk_id: int, by: Actor, *, cursor: str | None = None, limit: int = DEFAULT_PAGE
+) -> Page[AuditEntry]:
+    """List the changes of a row, newest first; they outlive the row. Raises NotFound where neither exists."""
+    entries = audit.trail(chunk_id, before_id=_below(cursor), limit=_within("limit", limit))
+    if not entries.items and cursor is None:
+        get(chunk_id, by)
+    return entries
+
+
 def link_of(chunk_id: int) -> Link | None:
     """Tell which other row this one speaks of, where it is a proposal or resembles a rejected one."""
     rows = fetch(KNOWLEDGE, "SELECT relation, target_id FROM pc_links WHERE chunk_id = ?", (chunk_id,))
@@ -160,6 +178,17 @@ def oldest(query: ChunkQuery) -> Chunk | None:
     now = _now()
     found = select(where_of(query, now), "ORDER BY c.id LIMIT 1", now=now)
     return found[0] if found else None
+
+
+def sources_matching(query: ChunkQuery, limit: int) -> list[Count]:
+    """Count the rows that match by source, the largest sources first."""
+    condition = where_of(query, _now())
+    # The plus keeps SQLite from walking the sources of the whole store in order.
+    sql = (
+        f"SELECT c.source, COUNT(*) FROM chunks AS c WHERE {condition.sql} AND c.source <> ''"
+        " GROUP BY +c.source ORDER BY 2 DESC, 1 LIMIT ?"
+    )
+    return [Count(*row) for row in fetch(KNOWLEDGE, sql, (*condition.params, limit))]
 
 
 def _seen_by(query: ChunkQuery, by: Actor) -> ChunkQuery:
