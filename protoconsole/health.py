@@ -1,0 +1,205 @@
+"""Whether the console lives, is ready, is well, and what it has done."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from django.db import DatabaseError, connections
+from django.http import HttpRequest, HttpResponse
+from ninja import Router, Status
+
+from knowledge import adoption, catch_up
+from knowledge.search import fts5
+from knowledge.stats import stats
+from protoconsole import maintenance
+from protoconsole.actors import MAINTENANCE
+from protoconsole.config import Config
+from protoconsole.databases import KNOWLEDGE, fetch
+from protoconsole.instance import current
+from protoconsole.metrics import TEXT_TYPE, exposition
+from protoconsole.version import VERSION
+from protoconsole.wire import GOVERNORS, Out, Problem, door
+
+PATIENCE_S = 0.2
+_LOCKED = ("locked", "busy")
+_STARTED = time.monotonic()
+
+open_router = Router(tags=["health"])
+runtime_router = Router(tags=["health"])
+
+
+class Alive(Out):
+    status: Literal["ok"] = "ok"
+
+
+class IndexOut(Out):
+    pending: int
+
+
+class Ready(Out):
+    status: Literal["ready"] = "ready"
+    index: IndexOut
+
+
+class Unready(Problem):
+    reasons: list[str]
+
+
+class StoreOut(Out):
+    name: str
+    path: str
+    bytes: int
+    usable: bool
+
+
+class EmbeddingsOut(Out):
+    model: str | None
+    pending: int
+    breaker: Literal["closed", "open"]
+
+
+class GatewayOut(Out):
+    """What is configured; nothing is asked over the network to say this."""
+
+    configured: bool
+    address: str | None
+    model: str | None
+
+
+class HarvestOut(Out):
+    due: int
+    failed: int
+
+
+class RuntimeOut(Out):
+    status: Literal["ok", "degraded"]
+    reasons: list[str]
+    version: str
+    stores: list[StoreOut]
+    index: IndexOut
+    embeddings: EmbeddingsOut
+    gateway: GatewayOut
+    harvest: HarvestOut
+    uptime_s: float
+
+
+@open_router.get("/healthz", response={200: Alive})
+def healthz(request: HttpRequest) -> Alive:
+    """Say that the process answers; nothing else is looked at."""
+    return Alive()
+
+
+@open_router.get("/readyz", response={200: Ready, 503: Unready})
+def readyz(request: HttpRequest) -> Ready | Status[Unready]:
+    """Say whether every store can be read and written and the search index stands."""
+    reasons = list(unready_reasons())
+    if reasons:
+        return Status(503, Unready(code="not_ready", detail="; ".join(reasons), reasons=reasons))
+    return Ready(index=IndexOut(pending=catch_up.pending()))
+
+
+@open_router.get("/metrics", **door(*GOVERNORS, answers={200: None}))
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Give all counts in the text format of Prometheus."""
+    by_state = {count.value: count.n for count in stats(MAINTENANCE).state}
+    return HttpResponse(exposition(by_state, catch_up.pending()), content_type=TEXT_TYPE)
+
+
+@runtime_router.get("/status", **door(*GOVERNORS, answers={200: RuntimeOut}))
+def runtime_status(request: HttpRequest) -> RuntimeOut:
+    """Say how the console is doing, and every reason why it is not quite well."""
+    config = current().config
+    reasons = [*unready_reasons(), *degraded_reasons(config)]
+    return RuntimeOut(
+        status="degraded" if reasons else "ok",
+        reasons=reasons,
+        version=VERSION,
+        stores=[_store(alias) for alias in connections],
+        index=IndexOut(pending=catch_up.pending()),
+        embeddings=_embeddings(config),
+        gateway=_gateway(config),
+        harvest=HarvestOut(due=0, failed=0),  # no thread is kept yet that could retire
+        uptime_s=round(time.monotonic() - _STARTED, 3),
+    )
+
+
+def unready_reasons() -> Iterator[str]:
+    """Say why requests cannot be served: a store that cannot be used, an index that does not stand."""
+    faults = {alias: fault_of_store(_path_of(alias)) for alias in connections}
+    yield from (f"{alias}: {fault}" for alias, fault in faults.items() if fault)
+    if faults[KNOWLEDGE] is None:
+        yield from _index_faults()
+
+
+def degraded_reasons(config: Config) -> Iterator[str]:
+    """Say what works less well than it could."""
+    if adoption.is_shared_with_older_program() and not config.knowledge.reject_invalidates:
+        yield (
+            "the other program of the knowledge store is older than verdicts and goes on delivering rejected"
+            " rows; upgrade it, or set knowledge.reject_invalidates: true"
+        )
+    if config.knowledge.embeddings:
+        yield "knowledge.embeddings is on, but this release ranks by keywords only"
+    yield from config.warnings
+    for step in maintenance.report():
+        if step.failing:
+            yield f"the maintenance step {step.name} failed at {step.last_error_at}: {step.last_error}"
+
+
+def fault_of_store(path: Path) -> str | None:
+    """Try to read and to begin a write, on a connection of its own that waits for nobody for long.
+
+    A lock that another holds proves a store that can be written.
+    """
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=PATIENCE_S)
+        ) as store:
+            store.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+            store.execute("BEGIN IMMEDIATE")
+            store.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        return None if any(word in str(error) for word in _LOCKED) else f"{path} cannot be used: {error}"
+    return None
+
+
+def _index_faults() -> Iterator[str]:
+    try:
+        standing = adoption.is_derived_current()
+        if standing and fts5.available():
+            fetch(KNOWLEDGE, "SELECT rowid FROM pc_search LIMIT 1")
+    except DatabaseError as error:
+        yield f"the search index cannot be read ({error}); run: manage.py doctor --repair"
+    else:
+        if not standing:
+            yield "its triggers or its index are not those of this release; run: manage.py doctor --repair"
+
+
+def _path_of(alias: str) -> Path:
+    return Path(str(connections[alias].settings_dict["NAME"]))
+
+
+def _store(alias: str) -> StoreOut:
+    path = _path_of(alias)
+    size = path.stat().st_size if path.exists() else 0
+    name = "console" if alias != KNOWLEDGE else alias
+    return StoreOut(name=name, path=str(path), bytes=size, usable=fault_of_store(path) is None)
+
+
+def _embeddings(config: Config) -> EmbeddingsOut:
+    """No vector is asked for yet: where they are configured, the breaker stands open over all rows."""
+    if not config.knowledge.embeddings:
+        return EmbeddingsOut(model=None, pending=0, breaker="closed")
+    rows = stats(MAINTENANCE).total
+    return EmbeddingsOut(model=config.knowledge.embed_model, pending=rows, breaker="open")
+
+
+def _gateway(config: Config) -> GatewayOut:
+    """Name the gateway without what its address may hold of a password."""
+    address = urlsplit(config.model.api_base)
+    shown = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+    return GatewayOut(configured=bool(shown), address=shown or None, model=config.model.name or None)
