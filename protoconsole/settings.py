@@ -43,6 +43,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "protoconsole.middleware.BasePathMiddleware",
+    "protoconsole.metrics.MetricsMiddleware",
+    "protoconsole.api_errors.ApiErrorsMiddleware",
     "protoconsole.middleware.SecureCookiesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -8,6 +8,7 @@ from protoconsole.patterns import patterns
 urlpatterns = [
     path("", include("protoconsole.access.urls")),
     path("", include("knowledge.urls")),
+    path("", include("protoconsole.api_urls")),
 ]
 if settings.DEBUG:
     urlpatterns.append(path("patterns/", patterns, name="patterns"))
