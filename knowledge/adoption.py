@@ -25,6 +25,10 @@ REVIEW_PASS = "review_state_backfill"
 FIRST_OPENED = "pc_first_opened"
 OLDER_PROGRAM = "pc_adopted_untyped"
 INDEX_AT_ONCE = 20_000
+OLDER_PROGRAM_WARNING = (
+    "the other program of this store is older than verdicts and will go on delivering rejected rows"
+)
+OLDER_PROGRAM_MEND = "upgrade it, or set knowledge.reject_invalidates: true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,9 @@ def open_store(now: datetime) -> Opening:
     created = not path.exists() or not path.stat().st_size
     make_private_dir(path.parent)
     make_private_file(path)
-    copy = None if created or _is_adopted() else _copy_aside(path)
+    copy = None if created or is_adopted() else _copy_aside(path)
     wal = _use_wal()
-    if not _is_adopted() or not is_derived_current():
+    if not is_adopted() or not is_derived_current():
         with write_transaction(KNOWLEDGE):
             _add_what_is_missing(to_iso(now))
     _index_at_once()
@@ -75,7 +79,8 @@ def marker(key: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def _is_adopted() -> bool:
+def is_adopted() -> bool:
+    """Say whether this schema has opened the store before."""
     exists = fetch(KNOWLEDGE, "SELECT 1 FROM sqlite_master WHERE name = '_kb_meta'")
     return bool(exists) and marker(SCHEMA_MARKER) == str(schema.SCHEMA_VERSION)
 

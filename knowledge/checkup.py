@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -16,18 +15,9 @@ from knowledge.search import fts5
 from knowledge.times import parse_iso, to_iso
 from knowledge.types import Chunk
 from protoconsole.databases import KNOWLEDGE, fetch, rows_of, write_transaction
+from protoconsole.findings import Finding, Level, found
 
 REPAIR = "run: manage.py doctor --repair"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check; `mend` is what to do about a fault, '' where there is none."""
-
-    name: str
-    ok: bool
-    detail: str
-    mend: str = ""
 
 
 def examine() -> list[Finding]:
@@ -48,12 +38,14 @@ def repair() -> None:
 def _file() -> Finding:
     faults = [row[0] for row in fetch(KNOWLEDGE, "PRAGMA integrity_check(5)")]
     mend = "stop all programs and restore the store from a copy"
-    return _finding("store file", [] if faults == ["ok"] else faults, "integrity check passed", mend)
+    return found("store file", [] if faults == ["ok"] else faults, well="integrity check passed", mend=mend)
 
 
 def _triggers() -> Finding:
     standing = adoption.is_derived_current()
-    return _finding("triggers", [] if standing else ["missing or of another version"], "all stand", REPAIR)
+    return found(
+        "triggers", [] if standing else ["missing or of another version"], well="all stand", mend=REPAIR
+    )
 
 
 def _counts() -> Finding:
@@ -65,31 +57,33 @@ def _counts() -> Finding:
         )
         if sorted(fetch(KNOWLEDGE, kept)) != sorted(fetch(KNOWLEDGE, now))
     ]
-    return _finding("counts", faults, "equal to the rows", REPAIR)
+    return found("counts", faults, well="equal to the rows", mend=REPAIR)
 
 
 def _index() -> Finding:
     if not fts5.available():
-        return Finding("search index", True, "not in use: this SQLite has no FTS5, so LIKE answers")
+        return Finding("search index", Level.OK, "not in use: this SQLite has no FTS5, so LIKE answers")
     difference = _first_difference(_indexed_terms(), _expected_terms())
     faults = [f"row {difference} is not indexed as it stands"] if difference is not None else []
-    return _finding("search index", faults, "holds exactly the words of the rows", REPAIR)
+    return found("search index", faults, well="holds exactly the words of the rows", mend=REPAIR)
 
 
 def _facts() -> Finding:
     kept = fetch(KNOWLEDGE, "SELECT namespace, token, size, chunk_id FROM pc_fact_tokens ORDER BY 1, 2, 3, 4")
     expected = sorted(entry for chunk in _chunks() if is_indexed(chunk) for entry in entries_of(chunk))
-    return _finding("index of facts", [] if kept == expected else ["differs from the rows"], "exact", REPAIR)
+    return found(
+        "index of facts", [] if kept == expected else ["differs from the rows"], well="exact", mend=REPAIR
+    )
 
 
 def _expiries() -> Finding:
-    rows = fetch(KNOWLEDGE, "SELECT id, expires_at FROM chunks WHERE expires_at IS NOT NULL AND expires_at <> ''")
+    rows = fetch(
+        KNOWLEDGE, "SELECT id, expires_at FROM chunks WHERE expires_at IS NOT NULL AND expires_at <> ''"
+    )
     unreadable = [f"#{row_id}: {text!r}" for row_id, text in rows if parse_iso(text) is None]
-    return _finding("expiry times", unreadable[:5], "all can be read", "set the expiry of these rows anew")
-
-
-def _finding(name: str, faults: list[str], well: str, mend: str) -> Finding:
-    return Finding(name, False, "; ".join(faults), mend) if faults else Finding(name, True, well)
+    return found(
+        "expiry times", unreadable[:5], well="all can be read", mend="set the expiry of these rows anew"
+    )
 
 
 def _chunks() -> Iterator[Chunk]:
@@ -115,7 +109,9 @@ def _expected_terms() -> Iterator[Term]:
     """Index the rows once more, on the side, with the same tokenizer."""
     with closing(sqlite3.connect("")) as aside:  # a temporary file, not memory: a store may be large
         aside.execute(fts5.CREATE)
-        aside.executemany(fts5.ADD, ((c.id, *fts5.prepared(fts5.Text(c.heading, c.content))) for c in _chunks()))
+        aside.executemany(
+            fts5.ADD, ((c.id, *fts5.prepared(fts5.Text(c.heading, c.content))) for c in _chunks())
+        )
         aside.execute("CREATE VIRTUAL TABLE temp.pc_terms USING fts5vocab(main, pc_search, instance)")
         yield from aside.execute(_TERMS)
 
