@@ -18,10 +18,10 @@ serve: $(VENV)/.run
 test: $(VENV)/.dev browser
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-logo 2>&1 || { echo "An import goes the wrong way; see pyproject.toml." >&2; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+	@said=$$($(BIN)/lint-imports 2>&1) || { echo "$$said" >&2; exit 1; }
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
-		PROTOAGENT_HOME="$$home" $(BIN)/python manage.py makemigrations --check --dry-run
+		PROTOAGENT_HOME="$$home" $(BIN)/python manage.py makemigrations --check --dry-run >&2
 	@$(BIN)/python -m pytest -q $(ARGS)
 
 bench: $(VENV)/.dev
@@ -52,12 +52,11 @@ $(BIN)/pip:
 
 # A browser for the tests: the one on the PATH, else Debian's, else Playwright's own.
 browser: $(VENV)/.dev
-	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
+	@if command -v chromium >/dev/null; then \
 		:; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing Chromium ..." >&2; \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; \
-	elif [ ! -d .browsers ]; then \
-		echo "Installing a Chromium of Playwright ..." >&2; \
+	else \
 		$(BIN)/python -m playwright install chromium; \
 	fi

@@ -56,13 +56,19 @@ def is_local(listener: socket.socket) -> bool:
     return ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
+def end_well_on_signals() -> None:
+    """Let SIGTERM and SIGINT end this process with 0, also when they come before it serves.
+
+    The server catches them while it runs, and at its end sends itself again the one that ended it.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
+
+
 def serve(listener: socket.socket, threads: int) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what runs and exit the process with 0."""
+    """Serve until SIGTERM or SIGINT, then finish what runs."""
     from protoconsole.asgi import compose  # here, because it wants Django's apps
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # The server sends itself again, at its end, the signal that ended it.
-        signal.signal(number, lambda *_: sys.exit(0))
     config = uvicorn.Config(
         compose(threads),
         loop="asyncio",
@@ -101,6 +107,7 @@ def supervise(listener: socket.socket, threads: int, workers: int) -> None:
 
 def serve_as_worker(descriptor: int, lifeline: int, threads: int) -> None:
     """Serve as one process of several, until told to stop or until the first process is gone."""
+    end_well_on_signals()
     threading.Thread(target=_end_with, args=(lifeline,), name="lifeline", daemon=True).start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     serve(socket.socket(fileno=descriptor), threads)

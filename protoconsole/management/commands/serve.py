@@ -11,7 +11,16 @@ from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from protoconsole.errors import StoreBusy, StoreUnusable
-from protoconsole.server import DEFAULT_THREADS, CannotListen, is_local, listen, origin_of, serve, supervise
+from protoconsole.server import (
+    DEFAULT_THREADS,
+    CannotListen,
+    end_well_on_signals,
+    is_local,
+    listen,
+    origin_of,
+    serve,
+    supervise,
+)
 from protoconsole.startup import Start, prepare, start_message
 
 
@@ -43,7 +52,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # First of all the address: what comes after changes files and gives secrets away.
+        end_well_on_signals()
+        # The address before all else: what comes after changes files and gives secrets away.
         try:
             listener = listen(options["host"], options["port"])
         except CannotListen as error:
@@ -69,4 +79,5 @@ class Command(BaseCommand):
             self.stdout.write(line)
         if not is_local(listener) and not os.environ.get("PROTOCONSOLE_HOSTS"):
             self.stdout.write("  warning: set PROTOCONSOLE_HOSTS to the names by which others reach this")
+        self.stdout.write("")  # the end of the message, for people and for programs that wait for it
         self.stdout.flush()
