@@ -1,11 +1,11 @@
 """The addresses of the site."""
 
 from django.conf import settings
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from protoconsole.patterns import patterns
 
-urlpatterns = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("protoconsole.access.urls")),
     path("", include("knowledge.urls")),
     path("", include("protoconsole.api_urls")),
