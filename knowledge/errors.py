@@ -15,6 +15,7 @@ class Invalid(KnowledgeError):
     def __init__(self, field: str, detail: str) -> None:
         super().__init__(f"{field}: {detail}")
         self.field = field
+        self.detail = detail
 
 
 class Forbidden(KnowledgeError):
