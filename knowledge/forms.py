@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from knowledge.errors import Invalid
 from knowledge.text import fault_in
 from knowledge.types import (
     MAX_TEXT_CHARS,
@@ -13,11 +14,27 @@ from knowledge.types import (
     Kind,
     NewChunk,
     Policy,
+    Selection,
     State,
     TrustTier,
     Verdict,
 )
 from knowledge.validation import MAX_NAME_CHARS
+
+MAX_ID = 2**63 - 1
+
+
+def is_id(value: str) -> bool:
+    """Say whether a text can be the id of a row."""
+    return value.isascii() and value.isdigit() and len(value) <= 18
+
+
+def checked(form: forms.Form) -> dict[str, Any]:
+    """Give what a form was sent. Raises Invalid naming the first field that cannot be."""
+    if not form.is_valid():
+        field, problems = next(iter(form.errors.items()))
+        raise Invalid(str(field), " ".join(map(str, problems)))
+    return form.cleaned_data
 
 
 def storable(value: str) -> None:
@@ -50,7 +67,9 @@ class TextsField(forms.Field):
         for text in texts:
             storable(text)
             if len(text) > MAX_NAME_CHARS:
-                raise forms.ValidationError(f"has {len(text):,} characters; at most {MAX_NAME_CHARS:,} are possible")
+                raise forms.ValidationError(
+                    f"has {len(text):,} characters; at most {MAX_NAME_CHARS:,} are possible"
+                )
         return texts
 
 
@@ -58,6 +77,11 @@ def choices_of(names: type[Kind] | type[Policy] | type[Verdict] | type[State]) -
     return [(name.value, name.value.replace("_", " ")) for name in names]
 
 
+DELIVERY = {
+    Policy.RETRIEVED: "retrieved: when a search matches",
+    Policy.ALWAYS: "always-on: every turn",
+    Policy.ON_DEMAND: "on demand: tools only",
+}
 TRUST_CHOICES = [(tier.label, tier.label) for tier in reversed(TrustTier)]
 
 
@@ -90,23 +114,44 @@ class FilterForm(forms.Form):
         )
 
 
+class QueueForm(FilterForm):
+    """The filters of the queue, its order, its page, and the row that is chosen of it."""
+
+    order = forms.ChoiceField(choices=[("oldest", "oldest"), ("newest", "newest")], required=False)
+    cursor = forms.CharField(max_length=20, required=False)
+    chosen = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
+    edit = forms.BooleanField(required=False)
+
+
 def filter_form(params: QueryDict) -> FilterForm:
     """Read the filters from an address; unknown names in it (a cursor) are not the filters' business."""
     return FilterForm(params)
 
 
+EXPIRY_HELP = "A number of days, or a time such as 2027-01-31 (UTC where it names no zone)."
+
+
 class NoteForm(forms.Form):
     """A row that an operator writes."""
 
-    content = TextField(max_length=MAX_TEXT_CHARS, widget=forms.Textarea)
-    heading = TextField(max_length=MAX_TEXT_CHARS, required=False)
+    heading = TextField(
+        max_length=MAX_TEXT_CHARS, required=False, help_text="A few words; lists show it first."
+    )
+    content = TextField(label="Text", max_length=MAX_TEXT_CHARS, widget=forms.Textarea)
+    delivery_policy = forms.ChoiceField(
+        label="Delivery",
+        choices=[(policy.value, text) for policy, text in DELIVERY.items()],
+        initial=Policy.RETRIEVED,
+    )
     domain = TextField(max_length=MAX_NAME_CHARS, required=False, initial="general")
-    namespace = TextField(max_length=MAX_NAME_CHARS, required=False)
-    subject = TextField(max_length=MAX_NAME_CHARS, required=False)
-    delivery_policy = forms.ChoiceField(choices=choices_of(Policy), initial=Policy.RETRIEVED)
-    expires_at = TextField(max_length=40, required=False)
+    namespace = TextField(
+        max_length=MAX_NAME_CHARS, required=False, help_text="Narrows recall to this scope; empty means none."
+    )
+    subject = TextField(max_length=MAX_NAME_CHARS, required=False, help_text="Whom or what it is about.")
+    expires_at = TextField(label="Expires", max_length=40, required=False, help_text=EXPIRY_HELP)
 
-    def new_chunk(self) -> NewChunk:
+    def new_chunk(self, expires_at: str | None) -> NewChunk:
+        """Give the note as a row to write; `expires_at` is the moment that the field of that name means."""
         sent = self.cleaned_data
         return NewChunk(
             content=sent["content"],
@@ -115,16 +160,17 @@ class NoteForm(forms.Form):
             namespace=sent["namespace"] or None,
             subject=sent["subject"] or None,
             delivery_policy=Policy(sent["delivery_policy"]),
-            expires_at=sent["expires_at"] or None,
+            expires_at=expires_at,
         )
 
 
 class EditForm(forms.Form):
     """A new text for a row, bound to the version that the operator saw."""
 
-    content = TextField(max_length=None, widget=forms.Textarea)
-    heading = TextField(max_length=MAX_TEXT_CHARS, required=False)
-    version = forms.CharField(max_length=64)
+    # A field of one line would drop the line ends that a stored heading may have.
+    heading = TextField(max_length=None, required=False, widget=forms.Textarea(attrs={"rows": 1}))
+    content = TextField(label="Text", max_length=None, widget=forms.Textarea)
+    version = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
 
 class VerdictForm(forms.Form):
@@ -136,18 +182,40 @@ class VerdictForm(forms.Form):
 
 
 class BulkVerdictForm(forms.Form):
-    """A verdict on many rows: those ticked, or all that match, bound to what the operator saw."""
+    """A verdict on many rows: those ticked, or all that match, bound to what the operator saw.
+
+    `query` is the filter as it stood in the address.
+    """
 
     verdict = forms.ChoiceField(choices=choices_of(Verdict))
-    count = forms.IntegerField(min_value=0)
-    newest = forms.IntegerField(min_value=0)
-    scope = forms.ChoiceField(choices=[("ticked", "ticked"), ("all", "all")])
-    ids = forms.TypedMultipleChoiceField(coerce=int, required=False)
+    query = TextField(required=False)
+    all = forms.BooleanField(required=False)
+    seen_count = forms.IntegerField(min_value=0, max_value=MAX_ID)
+    seen_newest = forms.IntegerField(min_value=0, max_value=MAX_ID)
+    ids = forms.TypedMultipleChoiceField(
+        coerce=int,
+        required=False,
+        error_messages={"invalid_choice": "%(value)s is not the id of a chunk"},
+    )
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
-        ticked = [value for value in data.getlist("ids") if value.isascii() and value.isdigit() and len(value) < 19]
+        ticked = [value for value in data.getlist("ids") if is_id(value)]
         self.fields["ids"].choices = [(value, value) for value in ticked]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        sent: dict[str, Any] = super().clean() or {}
+        if not (sent.get("all") or sent.get("ids") or self.errors):
+            self.add_error("ids", "no row is ticked; tick some, or all that match")
+        return sent
+
+    def selection(self, matching: ChunkQuery) -> Selection:
+        """Name the rows, given what the filter of `query` matches; the form must be valid."""
+        sent = self.cleaned_data
+        if sent["all"]:
+            return Selection(matching, sent["seen_count"], sent["seen_newest"])
+        ids = tuple(dict.fromkeys(sent["ids"]))
+        return Selection(ChunkQuery(ids=ids, states=matching.states), len(ids), max(ids))
 
 
 class SettingsForm(forms.Form):
