@@ -1,8 +1,18 @@
 """The addresses of the pages of what is known."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import IntConverter
 
 from knowledge.views import changes, chunk, overview, review, sources, store
+
+
+class RowId(IntConverter):
+    """An id that SQLite can hold; a longer number names no row."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_converter(RowId, "row_id")
 
 app_name = "knowledge"
 urlpatterns = [
@@ -15,10 +25,10 @@ urlpatterns = [
     path("store/sources/", sources.listing, name="sources"),
     path("store/sources/delete/", sources.delete, name="source-delete"),
     path("store/sources/restore/", sources.restore, name="source-restore"),
-    path("chunks/<int:chunk_id>/", chunk.page, name="chunk"),
-    path("chunks/<int:chunk_id>/verdict/", review.verdict, name="verdict"),
-    path("chunks/<int:chunk_id>/edit/", chunk.edit, name="edit"),
-    path("chunks/<int:chunk_id>/settings/", chunk.settings, name="settings"),
-    path("chunks/<int:chunk_id>/delete/", chunk.delete, name="delete"),
+    path("chunks/<row_id:chunk_id>/", chunk.page, name="chunk"),
+    path("chunks/<row_id:chunk_id>/verdict/", review.verdict, name="verdict"),
+    path("chunks/<row_id:chunk_id>/edit/", chunk.edit, name="edit"),
+    path("chunks/<row_id:chunk_id>/settings/", chunk.settings, name="settings"),
+    path("chunks/<row_id:chunk_id>/delete/", chunk.delete, name="delete"),
     path("changes/<str:batch>/undo/", changes.undo, name="undo"),
 ]
