@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 from django.urls import reverse
 
-from knowledge.facets import facets
+from knowledge.facets import total
 from knowledge.types import ChunkQuery, State
 from protoconsole.access.models import Operator
 from protoconsole.actors import Role
@@ -42,7 +42,7 @@ def rail(request: HttpRequest) -> dict[str, object]:
 
     memory = [
         link("Overview", "knowledge:overview", "layout-dashboard"),
-        link("Review", "knowledge:review", "inbox", facets(WAITING).total),
+        link("Review", "knowledge:review", "inbox", total(WAITING)),
         link("Store", "knowledge:store", "database"),
     ]
     sections = [RailSection("", memory)]

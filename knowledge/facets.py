@@ -5,64 +5,39 @@ words) is counted from the matching rows themselves.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from django.utils import timezone
 
 from knowledge import catch_up
 from knowledge.queries import where_of
-from knowledge.schema import COUNTS_KEPT, cell_sql
-from knowledge.search.filters import EXPIRED
+from knowledge.schema import CELL_KEY, cell_sql
+from knowledge.search.filters import EXPIRED, Where
 from knowledge.times import to_iso
-from knowledge.trust import tier_of
+from knowledge.trust import source_types_of, tier_of
 from knowledge.types import Chunk, ChunkQuery, Count, Facets, Policy, State, TrustTier, Verdict
 from protoconsole.databases import KNOWLEDGE, fetch
 
 TOP_SOURCES = 8
 
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Some rows that share one combination of attributes; '' stands for none."""
-
-    domain: str
-    kind: str
-    policy: str
-    verdict: str
-    source_type: str
-    namespace: str
-    gone: str  # why the rows are no longer valid: superseded, deleted, rejected, or ''
-    expired: bool
-    n: int
-
-    @property
-    def trust(self) -> TrustTier:
-        return tier_of(self.source_type)
-
-    @property
-    def state(self) -> State:
-        """The ladder of `Chunk.state`."""
-        if self.gone in (State.DELETED, State.SUPERSEDED):
-            return State(self.gone)
-        if self.verdict == Verdict.REJECTED:
-            return State.REJECTED
-        if self.expired:
-            return State.EXPIRED
-        return State.CONFIRMED if self.verdict == Verdict.CONFIRMED else State.PENDING
-
-
-Test = Callable[[Cell], bool]
-
-VALUES: Mapping[str, Callable[[Cell], str]] = {
-    "domain": lambda cell: cell.domain,
-    "kind": lambda cell: cell.kind,
-    "policy": lambda cell: cell.policy,
-    "verdict": lambda cell: cell.verdict,
-    "namespace": lambda cell: cell.namespace,
-    "trust": lambda cell: cell.trust.label,
-    "state": lambda cell: cell.state.value,
+# The column of a cell behind each dimension; trust is read off the source types.
+COLUMNS = {
+    "domain": "domain",
+    "kind": "memory_kind",
+    "policy": "delivery_policy",
+    "verdict": "review_state",
+    "namespace": "namespace",
+    "trust": "source_type",
+    "state": "state",
 }
+_KEPT = f"SELECT {CELL_KEY}, 0 AS expired, n FROM pc_counts"
+# The ladder of `Chunk.state`.
+_STATE = f"""CASE WHEN gone IN ('{State.DELETED}', '{State.SUPERSEDED}') THEN gone
+    WHEN review_state = '{Verdict.REJECTED}' THEN '{State.REJECTED}'
+    WHEN expired THEN '{State.EXPIRED}'
+    WHEN review_state = '{Verdict.CONFIRMED}' THEN '{State.CONFIRMED}'
+    ELSE '{State.PENDING}' END"""
 
 
 def facets(query: ChunkQuery) -> Facets:
@@ -71,30 +46,38 @@ def facets(query: ChunkQuery) -> Facets:
     The ranked text of a query is not counted: `facets_of` counts its hits.
     """
     catch_up.before_reading()
-    return _facets(_cells(query), _tests(query), _top_sources() if not _rows_decide(query) else ())
+    cells, tests = _cells(query), _tests(query)
+    counted: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
+    for name, value, n in _grouped(cells, tests):
+        counted[name][tier_of(value).label if name == "trust" else value] += n
+    return _facets(total(query), counted, () if _rows_decide(query) else _top_sources())
+
+
+def total(query: ChunkQuery) -> int:
+    """Count what matches the filters, from the cells where they can tell."""
+    cells, condition = _cells(query), _conjunction(_tests(query).values())
+    sql = f"{cells.sql} SELECT COALESCE(SUM(n), 0) FROM cells WHERE {condition.sql}"
+    return int(fetch(KNOWLEDGE, sql, (*cells.params, *condition.params))[0][0])
 
 
 def facets_of(chunks: Iterable[Chunk]) -> Facets:
     """Count the rows of a result by each dimension."""
     rows = list(chunks)
+    counted = {
+        "domain": Counter(chunk.domain for chunk in rows),
+        "kind": Counter(str(chunk.memory_kind) for chunk in rows),
+        "policy": Counter(str(chunk.delivery_policy) for chunk in rows),
+        "verdict": Counter(str(chunk.review_state) for chunk in rows),
+        "namespace": Counter(chunk.namespace or "" for chunk in rows),
+        "trust": Counter(chunk.trust for chunk in rows),
+        "state": Counter(str(chunk.state) for chunk in rows),
+    }
     by_source = Counter(chunk.source for chunk in rows if chunk.source)
-    return _facets([_cell_of(chunk) for chunk in rows], {}, _counts(by_source)[:TOP_SOURCES])
+    return _facets(len(rows), counted, _counts(by_source)[:TOP_SOURCES])
 
 
-def _facets(cells: Sequence[Cell], tests: Mapping[str, Test], sources: Sequence[Count]) -> Facets:
-    def counted(dimension: str) -> Sequence[Count]:
-        others = [test for name, test in tests.items() if name != dimension]
-        counter: Counter[str] = Counter()
-        for cell in cells:
-            if all(test(cell) for test in others):
-                counter[VALUES[dimension](cell)] += cell.n
-        return _counts(counter)
-
-    return Facets(
-        total=sum(cell.n for cell in cells if all(test(cell) for test in tests.values())),
-        source=sources,
-        **{dimension: counted(dimension) for dimension in VALUES},
-    )
+def _facets(matching: int, counted: dict[str, Counter[str]], sources: Sequence[Count]) -> Facets:
+    return Facets(total=matching, source=sources, **{name: _counts(counted[name]) for name in counted})
 
 
 def _counts(counter: Counter[str]) -> list[Count]:
@@ -102,94 +85,115 @@ def _counts(counter: Counter[str]) -> list[Count]:
     return [Count(value, n) for value, n in ordered if n]
 
 
-def _tests(query: ChunkQuery) -> dict[str, Test]:
-    """The filters of a query that cells can answer, by dimension; the same as in `search.filters`."""
-    trust = [tier for tier in query.trust or TrustTier if tier >= query.min_trust]
+@dataclass(slots=True)
+class _Test:
+    """The conditions that a query puts on one dimension of a cell; the same as in `search.filters`."""
+
+    parts: list[str] = field(default_factory=list)
+    params: list[str | int] = field(default_factory=list)
+
+    def among(self, column: str, values: Iterable[str | None] | None) -> "_Test":
+        if values is not None:
+            wanted = [value or "" for value in values]
+            self.parts.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+            self.params += wanted
+        return self
+
+    def unless(self, excluded: bool, sql: str) -> "_Test":
+        if excluded:
+            self.parts.append(f"NOT ({sql})")
+        return self
+
+
+def _tests(query: ChunkQuery) -> dict[str, _Test]:
+    wanted = {tier for tier in query.trust or TrustTier if tier >= query.min_trust}
+    policy = _Test().among("delivery_policy", query.policies or None)
     return {
-        "domain": _among(query.domains, VALUES["domain"]),
-        "kind": _among(query.kinds, VALUES["kind"]),
-        "policy": _policy_test(query),
-        "verdict": _among(query.verdicts, VALUES["verdict"]),
-        "namespace": _among(query.namespaces, VALUES["namespace"]),
-        "trust": lambda cell: cell.trust in trust,
+        "domain": _Test().among("domain", query.domains or None),
+        "kind": _Test().among("memory_kind", query.kinds or None),
+        "policy": policy.unless(query.deliverable, f"delivery_policy = '{Policy.ON_DEMAND}'"),
+        "verdict": _Test().among("review_state", query.verdicts or None),
+        "namespace": _Test().among("namespace", query.namespaces or None),
+        "trust": _Test().among("source_type", None if wanted == set(TrustTier) else _source_types(wanted)),
         "state": _state_test(query),
-        "reader": lambda cell: not query.exclude_rejected or _agents_may_read(cell),
     }
 
 
-def _among(wanted: Sequence[str], value: Callable[[Cell], str]) -> Test:
-    return lambda cell: not wanted or value(cell) in wanted
+def _state_test(query: ChunkQuery) -> _Test:
+    narrows_validity = query.deliverable or not (query.states or query.include_superseded)
+    rejected = f"review_state = '{Verdict.REJECTED}'"
+    hidden = f"{rejected} OR gone NOT IN ('', '{State.SUPERSEDED}')"
+    return (
+        _Test()
+        .among("state", query.states or None)
+        .unless(narrows_validity, "gone <> ''")
+        .unless(query.deliverable, rejected)
+        .unless(query.deliverable or not query.include_expired, "expired")
+        .unless(query.exclude_rejected, hidden)
+    )
 
 
-def _policy_test(query: ChunkQuery) -> Test:
-    among = _among(query.policies, VALUES["policy"])
-    return lambda cell: among(cell) and not (query.deliverable and cell.policy == Policy.ON_DEMAND)
+def _conjunction(tests: Iterable[_Test]) -> Where:
+    chosen = list(tests)
+    parts = [part for test in chosen for part in test.parts]
+    return Where(" AND ".join(parts) or "1", tuple(param for test in chosen for param in test.params))
 
 
-def _state_test(query: ChunkQuery) -> Test:
-    def passes(cell: Cell) -> bool:
-        if query.states and cell.state not in query.states:
-            return False
-        if cell.gone and (query.deliverable or not (query.states or query.include_superseded)):
-            return False
-        if query.deliverable and cell.state is State.REJECTED:
-            return False
-        return not cell.expired or (query.include_expired and not query.deliverable)
-
-    return passes
+def _grouped(cells: Where, tests: dict[str, _Test]) -> list[tuple[str, str, int]]:
+    """Count by all dimensions in one statement, each under the tests of the others."""
+    selects, params = [], list(cells.params)
+    for name, column in COLUMNS.items():
+        condition = _conjunction(test for other, test in tests.items() if other != name)
+        selects.append(f"SELECT '{name}', {column}, SUM(n) FROM cells WHERE {condition.sql} GROUP BY 2")
+        params += condition.params
+    return fetch(KNOWLEDGE, f"{cells.sql} {' UNION ALL '.join(selects)}", params)  # type: ignore[return-value]
 
 
-def _agents_may_read(cell: Cell) -> bool:
-    return cell.verdict != Verdict.REJECTED and cell.gone in ("", State.SUPERSEDED)
+def _cells(query: ChunkQuery) -> Where:
+    """Give the common table `cells` that a count selects from."""
+    now = to_iso(timezone.now())
+    if _rows_decide(query):
+        counted = _from_rows(_only_rows_decide(query, now), now, expired=f"COALESCE({EXPIRED}, 0)")
+        return _named(counted)
+    # The kept cells do not know the time: lapsed rows are moved out of the cell that holds them.
+    lapsed = Where(f"c.expires_at IS NOT NULL AND {EXPIRED}", (now,))
+    moved = [_from_rows(lapsed, now, expired="1"), _from_rows(lapsed, now, expired="0", sign="-")]
+    parts = [Where(_KEPT, ()), *moved]
+    sql = " UNION ALL ".join(part.sql for part in parts)
+    return _named(Where(sql, tuple(param for part in parts for param in part.params)))
+
+
+def _named(cells: Where) -> Where:
+    sql = f"WITH counted ({CELL_KEY}, expired, n) AS ({cells.sql})"
+    return Where(f"{sql}, cells AS MATERIALIZED (SELECT *, {_STATE} AS state FROM counted)", cells.params)
+
+
+def _from_rows(condition: Where, now: str, *, expired: str, sign: str = "") -> Where:
+    sql = (
+        f"SELECT {cell_sql('c.')}, {expired} AS expired, {sign}COUNT(*) AS n FROM chunks AS c"
+        f" WHERE {condition.sql} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8"
+    )
+    return Where(sql, (*((now,) if "?" in expired else ()), *condition.params))
+
+
+def _only_rows_decide(query: ChunkQuery, now: str) -> Where:
+    narrowed = ChunkQuery(
+        ids=query.ids,
+        sources=query.sources,
+        epoch=query.epoch,
+        contains=query.contains,
+        include_superseded=True,
+    )
+    return where_of(narrowed, now)
 
 
 def _rows_decide(query: ChunkQuery) -> bool:
     return bool(query.ids or query.sources or query.epoch is not None or query.contains.strip())
 
 
-def _cells(query: ChunkQuery) -> list[Cell]:
-    now = to_iso(timezone.now())
-    if _rows_decide(query):
-        narrowed = ChunkQuery(
-            ids=query.ids,
-            sources=query.sources,
-            epoch=query.epoch,
-            contains=query.contains,
-            include_superseded=True,
-        )
-        condition = where_of(narrowed, now)
-        return _grouped(condition.sql, condition.params, now)
-    expired = _grouped(f"c.expires_at IS NOT NULL AND {EXPIRED}", (now,), now)
-    kept = [Cell(*row[:-1], False, row[-1]) for row in fetch(KNOWLEDGE, COUNTS_KEPT)]
-    return kept + expired + [_minus(cell) for cell in expired]
-
-
-def _grouped(condition: str, params: Sequence[str | int], now: str) -> list[Cell]:
-    sql = (
-        f"SELECT {cell_sql('c.')}, COALESCE({EXPIRED}, 0), COUNT(*) FROM chunks AS c"
-        f" WHERE {condition} GROUP BY 1, 2, 3, 4, 5, 6, 7, 8"
-    )
-    return [Cell(*row[:7], bool(row[7]), row[8]) for row in fetch(KNOWLEDGE, sql, (now, *params))]
-
-
-def _minus(expired: Cell) -> Cell:
-    """The kept cells do not know the time: take the lapsed rows out of the cell that holds them."""
-    return replace(expired, expired=False, n=-expired.n)
-
-
-def _cell_of(chunk: Chunk) -> Cell:
-    gone = chunk.state if chunk.state in (State.DELETED, State.SUPERSEDED) else ""
-    return Cell(
-        chunk.domain,
-        chunk.memory_kind,
-        chunk.delivery_policy,
-        chunk.review_state,
-        chunk.source_type or "",
-        chunk.namespace or "",
-        gone,
-        chunk.expired,
-        1,
-    )
+def _source_types(tiers: set[TrustTier]) -> list[str | None]:
+    known = [row[0] for row in fetch(KNOWLEDGE, "SELECT DISTINCT source_type FROM pc_counts")]
+    return source_types_of(tiers, known)
 
 
 def _top_sources() -> list[Count]:

@@ -143,15 +143,15 @@ def _deleted(row: str) -> str:
     )
 
 
-_CELL_KEY = ", ".join((*DIMENSIONS, "gone"))
+CELL_KEY = ", ".join((*DIMENSIONS, "gone"))
 
 
 # No OR IGNORE and no upsert in triggers: the conflict rule of the statement that fires them would win.
 def _count_up(row: str) -> str:
     return f"""
-    INSERT INTO pc_counts ({_CELL_KEY}, n) SELECT {cell_sql(row)}, 0
-        WHERE NOT EXISTS (SELECT 1 FROM pc_counts WHERE ({_CELL_KEY}) = ({cell_sql(row)}));
-    UPDATE pc_counts SET n = n + 1 WHERE ({_CELL_KEY}) = ({cell_sql(row)});
+    INSERT INTO pc_counts ({CELL_KEY}, n) SELECT {cell_sql(row)}, 0
+        WHERE NOT EXISTS (SELECT 1 FROM pc_counts WHERE ({CELL_KEY}) = ({cell_sql(row)}));
+    UPDATE pc_counts SET n = n + 1 WHERE ({CELL_KEY}) = ({cell_sql(row)});
     INSERT INTO pc_sources (source, total, deleted) SELECT {row}source, 0, 0
         WHERE {row}source IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pc_sources WHERE source = {row}source);
     UPDATE pc_sources SET total = total + 1, deleted = deleted + {_deleted(row)} WHERE source = {row}source;"""
@@ -159,7 +159,7 @@ def _count_up(row: str) -> str:
 
 def _count_down(row: str) -> str:
     return f"""
-    UPDATE pc_counts SET n = n - 1 WHERE ({_CELL_KEY}) = ({cell_sql(row)});
+    UPDATE pc_counts SET n = n - 1 WHERE ({CELL_KEY}) = ({cell_sql(row)});
     UPDATE pc_sources SET total = total - 1, deleted = deleted - {_deleted(row)} WHERE source = {row}source;
     DELETE FROM pc_sources WHERE source = {row}source AND total = 0;"""
 
@@ -204,7 +204,7 @@ END""",
 
 RECOUNT = f"""
 DELETE FROM pc_counts;
-INSERT INTO pc_counts ({_CELL_KEY}, n)
+INSERT INTO pc_counts ({CELL_KEY}, n)
     SELECT {cell_sql("")}, COUNT(*) AS n FROM chunks GROUP BY 1, 2, 3, 4, 5, 6, 7;
 DELETE FROM pc_sources;
 INSERT INTO pc_sources (source, total, deleted)
@@ -218,7 +218,7 @@ DELETE FROM pc_fact_tokens;
 """
 
 COUNTS_NOW = f"SELECT {cell_sql('')}, COUNT(*) FROM chunks GROUP BY 1, 2, 3, 4, 5, 6, 7"
-COUNTS_KEPT = f"SELECT {_CELL_KEY}, n FROM pc_counts WHERE n <> 0"
+COUNTS_KEPT = f"SELECT {CELL_KEY}, n FROM pc_counts WHERE n <> 0"
 SOURCES_NOW = f"""SELECT source, COUNT(*), SUM({_deleted("")}) FROM chunks
     WHERE source IS NOT NULL GROUP BY source"""
 SOURCES_KEPT = "SELECT source, total, deleted FROM pc_sources"

@@ -1,6 +1,5 @@
 """Changes of many rows at once, each one transaction that can be undone as one, but the final sweep."""
 
-
 from django.utils import timezone
 
 from knowledge.errors import Conflict, Forbidden, Invalid

@@ -11,10 +11,10 @@ from knowledge import audit, catch_up
 from knowledge.audit import Change, Values
 from knowledge.errors import Conflict, Forbidden, NotFound, Stale
 from knowledge.models import ChunkRow, LinkRow
-from knowledge.rows import COLUMNS, select
+from knowledge.rows import COLUMNS, batches, select
 from knowledge.search.filters import Where
 from knowledge.times import to_iso
-from knowledge.types import Batch, Chunk, Link, Relation
+from knowledge.types import Batch, Chunk, Relation
 from protoconsole.actors import Actor
 from protoconsole.databases import KNOWLEDGE, execute_each, write_transaction
 
@@ -32,7 +32,7 @@ class ChangeSet:
     changes: list[Change] = field(default_factory=list)
 
     def load(self, chunk_id: int, if_match: str | None = None) -> Chunk:
-        """Read a row inside the transaction. Raises NotFound, or Stale where `if_match` is not its version."""
+        """Read a row inside the transaction. Raises NotFound, and Stale where `if_match` is another version."""
         found = self.load_many(Where("c.id = ?", (chunk_id,)))
         if not found:
             raise NotFound(f"there is no chunk {chunk_id}")
@@ -88,9 +88,13 @@ class ChangeSet:
             chunk_id=chunk.id, defaults={"relation": relation, "target_id": target_id}
         )
 
-    def link_of(self, chunk: Chunk) -> Link | None:
-        row = LinkRow.objects.filter(chunk_id=chunk.id).first()
-        return Link(Relation(row.relation), row.target_id) if row else None
+    def proposals_among(self, chunks: Sequence[Chunk]) -> dict[int, int]:
+        """Tell which of the rows are proposals, and what each would supersede."""
+        found: dict[int, int] = {}
+        for part in batches([chunk.id for chunk in chunks]):
+            links = LinkRow.objects.filter(chunk_id__in=part, relation=Relation.PROPOSES)
+            found |= links.values_list("chunk_id", "target_id")
+        return found
 
     def summary(self, action: str) -> Batch:
         return Batch(self.batch, action, len(self.changes), self.now)

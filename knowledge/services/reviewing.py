@@ -3,7 +3,7 @@
 from knowledge.rows import select
 from knowledge.search.filters import Where
 from knowledge.services.changeset import ChangeSet, change_set, require_operator
-from knowledge.types import REJECTED_REASON, Chunk, Relation, Verdict
+from knowledge.types import REJECTED_REASON, Chunk, Verdict
 from protoconsole.actors import Actor
 from protoconsole.instance import current
 
@@ -39,12 +39,14 @@ def rule(work: ChangeSet, chunks: list[Chunk], verdict: Verdict, reason: str | N
             invalidated_at=invalidated_at,
             invalidation_reason=why,
         )
+    proposals = work.proposals_among(changed)
     for chunk in changed:
-        _follow(work, chunk, verdict)
+        if chunk.id in proposals:
+            _follow(work, chunk, verdict, proposals[chunk.id])
 
 
 def _invalidation(chunk: Chunk, verdict: Verdict, now: str) -> tuple[str | None, str | None]:
-    """Stamp a rejected row for a program that ignores verdicts, where configured; undo that stamp and no other."""
+    """Stamp a rejected row for a program that ignores verdicts, where configured; clear that stamp alone."""
     if verdict is Verdict.REJECTED:
         if current().config.knowledge.reject_invalidates and chunk.invalidated_at is None:
             return now, REJECTED_REASON
@@ -53,12 +55,9 @@ def _invalidation(chunk: Chunk, verdict: Verdict, now: str) -> tuple[str | None,
     return chunk.invalidated_at, chunk.invalidation_reason
 
 
-def _follow(work: ChangeSet, chunk: Chunk, verdict: Verdict) -> None:
-    link = work.link_of(chunk)
-    if link is None or link.relation is not Relation.PROPOSES:
-        return
+def _follow(work: ChangeSet, chunk: Chunk, verdict: Verdict, target_id: int) -> None:
     if verdict is Verdict.CONFIRMED:
-        _take_place(work, chunk, link.target_id)
+        _take_place(work, chunk, target_id)
     elif chunk.review_state is Verdict.CONFIRMED:
         _give_back(work, chunk)
 

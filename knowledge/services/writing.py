@@ -82,16 +82,16 @@ def _consolidate(work: ChangeSet, new: NewChunk) -> Added:
 
 def _revise(work: ChangeSet, new: NewChunk, standing: FactMatch) -> Added:
     old = work.load(standing.chunk_id)
-    proposal = work.link_of(old)
+    proposed = work.proposals_among([old]).get(old.id)
     if not may_supersede(tier_of(new.source_type), work.by, old):
         chunk = _insert(work, replace(new, review_state=Verdict.PENDING), note=f"would supersede #{old.id}")
         work.link(chunk, Relation.PROPOSES, old.id)
-        why = f"Stored as #{chunk.id}, pending: it would supersede #{old.id}, which only an operator may replace."
+        why = f"Stored as #{chunk.id}, pending: it would supersede #{old.id}, once an operator confirms it."
         return Added(Outcome.PROPOSED, chunk, why, old.id)
     chunk = _insert(work, new, note=f"supersedes #{old.id}")
     work.supersede(old, chunk)
-    if proposal and proposal.relation is Relation.PROPOSES:
-        work.link(chunk, proposal.relation, proposal.target_id)
+    if proposed is not None:
+        work.link(chunk, Relation.PROPOSES, proposed)
     return Added(Outcome.REVISED, chunk, f"Stored as #{chunk.id}; it supersedes #{old.id}.", old.id)
 
 

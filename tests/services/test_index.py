@@ -14,7 +14,22 @@ from knowledge.types import ChunkQuery, Edit, NewChunk, Policy, Verdict
 from protoconsole.databases import KNOWLEDGE, fetch
 from tests.actors import AGENT, OPERATOR, PLUGIN
 
-WORDS = "red green blue port router seven eight never 設備 清單 ฐานข้อมูล naïve ports running".split()
+WORDS = [
+    "red",
+    "green",
+    "blue",
+    "port",
+    "router",
+    "seven",
+    "eight",
+    "never",
+    "設備",
+    "清單",
+    "ฐานข้อมูล",
+    "naïve",
+    "ports",
+    "running",
+]
 
 
 def faults() -> list[str]:
