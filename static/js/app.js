@@ -78,10 +78,11 @@ function findPlace() {
   if (!place || !items.length) return;
   const row = current() ?? items.find((item) => item.id === place.id) ?? items[Math.min(place.index, items.length - 1)];
   const lost = place.focused && (document.activeElement === document.body || !document.activeElement);
-  const moved = row.id !== place.id;
-  if (!current()) mark(row);
+  const left = !current();
+  if (left) mark(row);
   if (lost) focusRow(row);
-  if (moved) follow(row);
+  // A current row that the server named comes with its own detail.
+  if (left && row.id !== place.id) follow(row);
   place = null;
 }
 
@@ -184,6 +185,13 @@ document.addEventListener("click", (event) => {
   lastBox = box;
 });
 
+// What fills the second column is followed as a link where there is only one: htmx does not hear of it.
+document.addEventListener(
+  "click",
+  (event) => stacked.matches && event.target.closest("[data-wide-only]") && event.stopImmediatePropagation(),
+  { capture: true },
+);
+
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-select-all]")) for (const box of all("[data-key-select]")) box.checked = event.target.checked;
   if (event.target.matches("[data-select-all], [data-key-select], [data-select-matching]")) showSelection();
@@ -195,12 +203,23 @@ function failed() {
   document.getElementById("toasts").append(document.getElementById("toast-failed").content.cloneNode(true));
 }
 
-document.addEventListener("htmx:before:swap", keepPlace);
+// An item that arrives when the place has moved on would stand beside a row that it does not belong to.
+const isLate = (source) => source?.matches?.("[data-key-open]") && source.closest("[data-key-item]") !== current();
+let fromDetail = false;
+
+document.addEventListener("htmx:before:swap", (event) => {
+  const source = event.detail.ctx.sourceElement;
+  if (isLate(source)) return event.preventDefault();
+  fromDetail = Boolean(source?.closest?.(".split__detail"));
+  keepPlace();
+});
 document.addEventListener("htmx:after:swap", (event) => {
   findPlace();
   showSelection();
+  event.target.closest?.(".toast")?.remove(); // its undo is done
   const target = event.detail.ctx?.target;
-  if (stacked.matches && target instanceof Element && target.matches(".split__detail")) target.scrollIntoView({ block: "start" });
+  const detail = document.querySelector(".split__detail");
+  if (stacked.matches && detail && (fromDetail || target === detail)) detail.scrollIntoView({ block: "start" });
 });
 document.addEventListener("htmx:error", failed);
 document.addEventListener("htmx:response:error", (event) => event.detail.ctx.response.status >= 500 && failed());
