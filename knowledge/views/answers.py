@@ -58,7 +58,9 @@ def failed(request: KnownRequest, error: KnowledgeError | StoreBusy) -> HttpResp
         response = render(request, "components/_toasts.html", {"oob": True}, status=status)
         response.headers["HX-Reswap"] = "none"
     else:
-        response = render(request, "knowledge/failed.html", {"detail": str(error), "status": status}, status=status)
+        response = render(
+            request, "knowledge/failed.html", {"detail": str(error), "status": status}, status=status
+        )
     if status == 503:
         response.headers["Retry-After"] = "1"
     return response
@@ -70,7 +72,9 @@ def is_part(request: KnownRequest) -> bool:
 
 
 def back_or(request: KnownRequest, fallback: str) -> str:
-    """Give the page that a form was sent from (its field `back`), where that is one of ours."""
-    back = request.POST.get("back", "")
-    ours = url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}, require_https=request.is_secure())
+    """Give the page that a form was sent from (`back`, or what htmx says), if it is one of ours."""
+    back = request.POST.get("back") or request.htmx.current_url_abs_path or ""
+    ours = url_has_allowed_host_and_scheme(
+        back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
     return back if ours and back.startswith("/") else fallback

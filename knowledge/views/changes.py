@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -18,7 +19,7 @@ from protoconsole.toasts import toast
 def undo(request: KnownRequest, batch: str) -> HttpResponse:
     """Restore what the rows of a change were before it."""
     undone = services.undo(batch, request.actor)
-    toast(request, f"Undone: {undone.count} changes taken back.", undo_url=undo_url(undone.id))
+    toast(request, f"Undone: {undone.count:,} change{pluralize(undone.count)} taken back.")
     return redirect(back_or(request, reverse("knowledge:review")))
 
 
