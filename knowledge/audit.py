@@ -66,6 +66,11 @@ def trail(chunk_id: int, *, before_id: int | None = None, limit: int = 50) -> Pa
     return Page(entries, str(entries[-1].id) if len(rows) > limit else None)
 
 
+def recent(limit: int) -> list[AuditEntry]:
+    """Read the last changes of the whole store, newest first."""
+    return [_entry(row) for row in fetch(KNOWLEDGE, f"{_SELECT} ORDER BY a.id DESC LIMIT ?", (limit,))]
+
+
 def of_batch(batch: str) -> list[AuditEntry]:
     """Read all changes that were made as one, in the order they were made."""
     entries = [
