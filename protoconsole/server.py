@@ -33,13 +33,17 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        return socket.create_server(address, family=family, backlog=BACKLOG)
+        listener = socket.create_server(address, family=family, backlog=BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             problem = "another program listens there; stop it or choose another --port"
         else:
             problem = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error.strerror)
         raise CannotListen(f"cannot listen on {host} port {port}: {problem}") from error
+    # Connections inherit it. asyncio sets it only where a socket names its protocol, which this one does not;
+    # without it every answer waits some 40 ms for the acknowledgement of its own first part.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def origin_of(listener: socket.socket) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from protoconsole.server import listen
 from tests.processes.harness import RunningServer, running_server
 
 LIMIT = 20 * 1024 * 1024
@@ -44,6 +45,13 @@ def test_ipv6(root: Path) -> None:
     with running_server(root, "--host", "::1") as server:
         assert server.url.startswith("http://[::1]:")
         assert httpx.get(f"{server.url}login/").status_code == 200
+
+
+def test_connections_send_at_once() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 class TestBodies:
