@@ -53,6 +53,7 @@ def _counts() -> Finding:
         f"{name} differ from the rows"
         for name, kept, now in (
             ("the counts", schema.COUNTS_KEPT, schema.COUNTS_NOW),
+            ("the totals", schema.TOTALS_KEPT, schema.TOTALS_NOW),
             ("the counts of sources", schema.SOURCES_KEPT, schema.SOURCES_NOW),
         )
         if sorted(fetch(KNOWLEDGE, kept)) != sorted(fetch(KNOWLEDGE, now))

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from knowledge import catch_up
 from knowledge.queries import where_of
-from knowledge.schema import CELL_KEY, cell_sql
+from knowledge.schema import CELL_KEY, TOTAL_DIMENSIONS, cell_sql
 from knowledge.search.filters import EXPIRED, Where
 from knowledge.times import to_iso
 from knowledge.trust import source_types_of, tier_of
@@ -31,7 +31,10 @@ COLUMNS = {
     "trust": "source_type",
     "state": "state",
 }
-_KEPT = f"SELECT {CELL_KEY}, 0 AS expired, n FROM pc_counts"
+_BY_NAMESPACE = f"SELECT {CELL_KEY}, 0 AS expired, n FROM pc_counts"
+_TOTALS = (
+    f"""SELECT {", ".join(TOTAL_DIMENSIONS[:5])}, '' AS namespace, gone, 0 AS expired, n FROM pc_totals"""
+)
 # The ladder of `Chunk.state`.
 _STATE = f"""CASE WHEN gone IN ('{State.DELETED}', '{State.SUPERSEDED}') THEN gone
     WHEN review_state = '{Verdict.REJECTED}' THEN '{State.REJECTED}'
@@ -46,17 +49,18 @@ def facets(query: ChunkQuery) -> Facets:
     The ranked text of a query is not counted: `facets_of` counts its hits.
     """
     catch_up.before_reading()
-    cells, tests = _cells(query), _tests(query)
+    tests = _tests(query)
     counted: dict[str, Counter[str]] = {name: Counter() for name in COLUMNS}
-    for name, value, n in _grouped(cells, tests):
+    for name, value, n in _grouped(query, tests):
         counted[name][tier_of(value).label if name == "trust" else value] += n
     return _facets(total(query), counted, () if _rows_decide(query) else _top_sources())
 
 
 def total(query: ChunkQuery) -> int:
     """Count what matches the filters, from the cells where they can tell."""
-    cells, condition = _cells(query), _conjunction(_tests(query).values())
-    sql = f"{cells.sql} SELECT COALESCE(SUM(n), 0) FROM cells WHERE {condition.sql}"
+    cells = _cells(query, by_namespace=bool(query.namespaces))
+    condition = _conjunction(_tests(query).values())
+    sql = f"WITH {cells.sql} SELECT COALESCE(SUM(n), 0) FROM cells WHERE {condition.sql}"
     return int(fetch(KNOWLEDGE, sql, (*cells.params, *condition.params))[0][0])
 
 
@@ -139,33 +143,43 @@ def _conjunction(tests: Iterable[_Test]) -> Where:
     return Where(" AND ".join(parts) or "1", tuple(param for test in chosen for param in test.params))
 
 
-def _grouped(cells: Where, tests: dict[str, _Test]) -> list[tuple[str, str, int]]:
-    """Count by all dimensions in one statement, each under the tests of the others."""
+def _grouped(query: ChunkQuery, tests: dict[str, _Test]) -> list[tuple[str, str, int]]:
+    """Count by all dimensions, each under the tests of the others; only what needs namespaces reads them."""
+    spaced = dict.fromkeys(COLUMNS, bool(query.namespaces)) | {"namespace": True}
+    return [
+        row
+        for by_namespace in sorted(set(spaced.values()))
+        for row in _grouped_by(
+            [name for name in COLUMNS if spaced[name] is by_namespace], tests, _cells(query, by_namespace)
+        )
+    ]
+
+
+def _grouped_by(names: Sequence[str], tests: dict[str, _Test], cells: Where) -> list[tuple[str, str, int]]:
     selects, params = [], list(cells.params)
-    for name, column in COLUMNS.items():
+    for name in names:
         condition = _conjunction(test for other, test in tests.items() if other != name)
-        selects.append(f"SELECT '{name}', {column}, SUM(n) FROM cells WHERE {condition.sql} GROUP BY 2")
+        selects.append(
+            f"SELECT '{name}', {COLUMNS[name]}, SUM(n) FROM cells WHERE {condition.sql} GROUP BY 2"
+        )
         params += condition.params
-    return fetch(KNOWLEDGE, f"{cells.sql} {' UNION ALL '.join(selects)}", params)  # type: ignore[return-value]
+    rows = fetch(KNOWLEDGE, f"WITH {cells.sql} {' UNION ALL '.join(selects)}", params)
+    return [(name, value, n) for name, value, n in rows]
 
 
-def _cells(query: ChunkQuery) -> Where:
+def _cells(query: ChunkQuery, by_namespace: bool) -> Where:
     """Give the common table `cells` that a count selects from."""
     now = to_iso(timezone.now())
     if _rows_decide(query):
-        counted = _from_rows(_only_rows_decide(query, now), now, expired=f"COALESCE({EXPIRED}, 0)")
-        return _named(counted)
-    # The kept cells do not know the time: lapsed rows are moved out of the cell that holds them.
-    lapsed = Where(f"c.expires_at IS NOT NULL AND {EXPIRED}", (now,))
-    moved = [_from_rows(lapsed, now, expired="1"), _from_rows(lapsed, now, expired="0", sign="-")]
-    parts = [Where(_KEPT, ()), *moved]
-    sql = " UNION ALL ".join(part.sql for part in parts)
-    return _named(Where(sql, tuple(param for part in parts for param in part.params)))
-
-
-def _named(cells: Where) -> Where:
-    sql = f"WITH counted ({CELL_KEY}, expired, n) AS ({cells.sql})"
-    return Where(f"{sql}, cells AS MATERIALIZED (SELECT *, {_STATE} AS state FROM counted)", cells.params)
+        parts = [_from_rows(_only_rows_decide(query, now), now, expired=f"COALESCE({EXPIRED}, 0)")]
+    else:
+        # The kept cells do not know the time: lapsed rows are moved out of the cell that holds them.
+        lapsed = Where(f"c.expires_at IS NOT NULL AND {EXPIRED}", (now,))
+        moved = [_from_rows(lapsed, now, expired="1"), _from_rows(lapsed, now, expired="0", sign="-")]
+        parts = [Where(_BY_NAMESPACE if by_namespace else _TOTALS, ()), *moved]
+    counted = f"counted ({CELL_KEY}, expired, n) AS ({' UNION ALL '.join(part.sql for part in parts)})"
+    cells = f"cells AS MATERIALIZED (SELECT *, {_STATE} AS state FROM counted)"
+    return Where(f"{counted}, {cells}", tuple(param for part in parts for param in part.params))
 
 
 def _from_rows(condition: Where, now: str, *, expired: str, sign: str = "") -> Where:

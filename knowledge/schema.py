@@ -5,6 +5,8 @@ added, never renamed or dropped. What is ours begins with `pc_`. Triggers use pl
 also fire inside the other program.
 """
 
+from collections.abc import Sequence
+
 SCHEMA_VERSION = 1
 
 SHARED_TABLES = """
@@ -85,6 +87,16 @@ CREATE TABLE IF NOT EXISTS pc_counts (
     n               INTEGER NOT NULL,
     PRIMARY KEY (domain, memory_kind, delivery_policy, review_state, source_type, namespace, gone)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pc_totals (
+    domain          TEXT NOT NULL,
+    memory_kind     TEXT NOT NULL,
+    delivery_policy TEXT NOT NULL,
+    review_state    TEXT NOT NULL,
+    source_type     TEXT NOT NULL,
+    gone            TEXT NOT NULL,
+    n               INTEGER NOT NULL,
+    PRIMARY KEY (domain, memory_kind, delivery_policy, review_state, source_type, gone)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pc_sources (
     source  TEXT PRIMARY KEY,
     total   INTEGER NOT NULL,
@@ -130,9 +142,9 @@ _GONE = """CASE
         ELSE 'superseded' END"""
 
 
-def cell_sql(row: str) -> str:
+def cell_sql(row: str, dimensions: Sequence[str] = DIMENSIONS) -> str:
     """Select what decides in which cell of `pc_counts` a row is counted."""
-    columns = ", ".join(f"COALESCE({row}{name}, '')" for name in DIMENSIONS)
+    columns = ", ".join(f"COALESCE({row}{name}, '')" for name in dimensions)
     return f"{columns}, {_GONE.format(row=row)}"
 
 
@@ -144,24 +156,38 @@ def _deleted(row: str) -> str:
 
 
 CELL_KEY = ", ".join((*DIMENSIONS, "gone"))
+# The same without the namespaces, of which there may be many: what most pages ask for.
+TOTAL_DIMENSIONS = tuple(name for name in DIMENSIONS if name != "namespace")
+_CUBES = {"pc_counts": DIMENSIONS, "pc_totals": TOTAL_DIMENSIONS}
 
 
 # No OR IGNORE and no upsert in triggers: the conflict rule of the statement that fires them would win.
 def _count_up(row: str) -> str:
-    return f"""
-    INSERT INTO pc_counts ({CELL_KEY}, n) SELECT {cell_sql(row)}, 0
-        WHERE NOT EXISTS (SELECT 1 FROM pc_counts WHERE ({CELL_KEY}) = ({cell_sql(row)}));
-    UPDATE pc_counts SET n = n + 1 WHERE ({CELL_KEY}) = ({cell_sql(row)});
+    return f"""{"".join(_cell_up(table, row) for table in _CUBES)}
     INSERT INTO pc_sources (source, total, deleted) SELECT {row}source, 0, 0
         WHERE {row}source IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pc_sources WHERE source = {row}source);
     UPDATE pc_sources SET total = total + 1, deleted = deleted + {_deleted(row)} WHERE source = {row}source;"""
 
 
 def _count_down(row: str) -> str:
-    return f"""
-    UPDATE pc_counts SET n = n - 1 WHERE ({CELL_KEY}) = ({cell_sql(row)});
+    return f"""{"".join(_cell_down(table, row) for table in _CUBES)}
     UPDATE pc_sources SET total = total - 1, deleted = deleted - {_deleted(row)} WHERE source = {row}source;
     DELETE FROM pc_sources WHERE source = {row}source AND total = 0;"""
+
+
+def _cell_up(table: str, row: str) -> str:
+    key, cell = f"{', '.join(_CUBES[table])}, gone", cell_sql(row, _CUBES[table])
+    return f"""
+    INSERT INTO {table} ({key}, n) SELECT {cell}, 0
+        WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE ({key}) = ({cell}));
+    UPDATE {table} SET n = n + 1 WHERE ({key}) = ({cell});"""
+
+
+def _cell_down(table: str, row: str) -> str:
+    key, cell = f"{', '.join(_CUBES[table])}, gone", cell_sql(row, _CUBES[table])
+    return f"""
+    UPDATE {table} SET n = n - 1 WHERE ({key}) = ({cell});
+    DELETE FROM {table} WHERE ({key}) = ({cell}) AND n = 0;"""
 
 
 def _dirty(row_id: str, indexed: str, heading: str = "NULL", content: str = "NULL") -> str:
@@ -206,6 +232,9 @@ RECOUNT = f"""
 DELETE FROM pc_counts;
 INSERT INTO pc_counts ({CELL_KEY}, n)
     SELECT {cell_sql("")}, COUNT(*) AS n FROM chunks GROUP BY 1, 2, 3, 4, 5, 6, 7;
+DELETE FROM pc_totals;
+INSERT INTO pc_totals ({", ".join(TOTAL_DIMENSIONS)}, gone, n)
+    SELECT {", ".join(TOTAL_DIMENSIONS)}, gone, SUM(n) FROM pc_counts GROUP BY 1, 2, 3, 4, 5, 6;
 DELETE FROM pc_sources;
 INSERT INTO pc_sources (source, total, deleted)
     SELECT source, COUNT(*), SUM({_deleted("")}) FROM chunks WHERE source IS NOT NULL GROUP BY source;
@@ -218,7 +247,9 @@ DELETE FROM pc_fact_tokens;
 """
 
 COUNTS_NOW = f"SELECT {cell_sql('')}, COUNT(*) FROM chunks GROUP BY 1, 2, 3, 4, 5, 6, 7"
-COUNTS_KEPT = f"SELECT {CELL_KEY}, n FROM pc_counts WHERE n <> 0"
+COUNTS_KEPT = f"SELECT {CELL_KEY}, n FROM pc_counts"
+TOTALS_NOW = f"SELECT {cell_sql('', TOTAL_DIMENSIONS)}, COUNT(*) FROM chunks GROUP BY 1, 2, 3, 4, 5, 6"
+TOTALS_KEPT = f"SELECT {', '.join(TOTAL_DIMENSIONS)}, gone, n FROM pc_totals"
 SOURCES_NOW = f"""SELECT source, COUNT(*), SUM({_deleted("")}) FROM chunks
     WHERE source IS NOT NULL GROUP BY source"""
 SOURCES_KEPT = "SELECT source, total, deleted FROM pc_sources"
