@@ -25,7 +25,7 @@ test: $(VENV)/.dev browser
 	@$(BIN)/python -m pytest -q $(ARGS)
 
 bench: $(VENV)/.dev
-	@for script in benchmarks/bench_*.py; do $(BIN)/python "$$script" || exit 1; done
+	@for script in benchmarks/bench_*.py; do $(BIN)/python -m "benchmarks.$$(basename "$$script" .py)" || exit 1; done
 
 clean:
 	rm -rf $(VENV) .browsers staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
