@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -93,12 +93,13 @@ def _shown(request: KnownRequest, chunk_id: int, *, status: int = 200, **more: A
         "file": dossier.of(chunk_id, request.actor, cursor=cursor or None),
         "can_change": request.actor.is_operator,
         "here": reverse("knowledge:chunk", args=[chunk_id]),
+        "undo_target": "#chunk",
         "later_trail": bool(cursor),
         "policies": list(Policy),
         "expiry_help": EXPIRY_HELP,
         **more,
     }
-    return page_or_part(request, "knowledge/chunk.html", "knowledge/_chunk.html", context, status=status)
+    return page_or_part(request, "knowledge/chunk.html", "knowledge/_chunk_part.html", context, status=status)
 
 
 def _changed_since(request: KnownRequest, chunk_id: int, error: Stale | Conflict) -> HttpResponse:
@@ -118,9 +119,7 @@ def _edit_form(
     request: KnownRequest, chunk: Chunk, form: EditForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     context = {"chunk": chunk, "form": form, **more}
-    return page_or_part(
-        request, "knowledge/chunk_edit.html", "knowledge/_chunk_edit.html", context, status=status
-    )
+    return render(request, "knowledge/chunk_edit.html", context, status=status)
 
 
 def _edit_conflict(request: KnownRequest, chunk: Chunk, form: EditForm) -> HttpResponse:

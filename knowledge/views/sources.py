@@ -37,6 +37,7 @@ def listing(request: KnownRequest) -> HttpResponse:
         "first_href": f"?{urlencode({'prefix': prefix})}" if after else "",
         "next_href": f"?{urlencode({'prefix': prefix, 'after': page.next})}" if page.next else "",
         "here": request.get_full_path(),
+        "undo_target": "#sources",
         "can_change": request.actor.is_operator,
         "grace_hours": GRACE_HOURS,
     }

@@ -55,7 +55,7 @@ def browse(request: KnownRequest) -> HttpResponse:
     context = {**_common(request), **_listing(request.GET, found), "chosen": chosen, "query": query}
     if not found.hits:
         context["store_is_empty"] = shelf.is_empty()
-    return page_or_part(request, "knowledge/store.html", "knowledge/_store.html", context)
+    return page_or_part(request, "knowledge/store.html", "knowledge/_store_part.html", context)
 
 
 @require_safe
@@ -128,6 +128,7 @@ def _common(request: KnownRequest) -> dict[str, Any]:
         "can_change": request.actor.is_operator,
         "chosen_id": request.GET.get("chosen", ""),
         "here": request.get_full_path(),
+        "undo_target": "#store",
     }
 
 
