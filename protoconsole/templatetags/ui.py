@@ -64,7 +64,7 @@ def meaning(word: object) -> str:
 @register.filter
 def tone(level_tag: str) -> str:
     """Return the level of a toast for the level of one of Django's messages."""
-    return TONES.get(level_tag, "info")
+    return TONES.get(level_tag, level_tag or "info")
 
 
 @register.filter
