@@ -34,12 +34,12 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One row with what speaks for and against it; `ruling` is the last change of one that does not wait."""
+    """One row with what speaks for and against it, and its last change."""
 
     chunk: Chunk
     origin: Origin
     other: Other | None
-    ruling: AuditEntry | None
+    last: AuditEntry | None
 
     @property
     def waits(self) -> bool:
@@ -49,13 +49,14 @@ class Card:
 def read(chunk_id: int, by: Actor) -> Card:
     """Read the card of a row. Raises NotFound as `queries.get` does."""
     chunk = queries.get(chunk_id, by)
-    if chunk.state is State.PENDING:
-        return Card(chunk, origin_of(chunk), _linked(chunk, by) or _alike(chunk), None)
-    return Card(chunk, origin_of(chunk), None, _last_change(chunk, by))
+    waits = chunk.state is State.PENDING
+    other = (_linked(chunk, by) or _alike(chunk)) if waits else None
+    return Card(chunk, origin_of(chunk), other, last_change(chunk.id, by))
 
 
-def _last_change(chunk: Chunk, by: Actor) -> AuditEntry | None:
-    return next(iter(queries.trail(chunk.id, by, limit=1).items), None)
+def last_change(chunk_id: int, by: Actor) -> AuditEntry | None:
+    """Read the newest line of a row's trail; none where only another program wrote it."""
+    return next(iter(queries.trail(chunk_id, by, limit=1).items), None)
 
 
 def _linked(chunk: Chunk, by: Actor) -> Other | None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from knowledge import queries
-from knowledge.facets import facets
+from knowledge.facets import facets, total
 from knowledge.types import Chunk, ChunkQuery, Facets, Selection, State
 from protoconsole.actors import Actor
 
@@ -24,6 +25,10 @@ class Queue:
     oldest: Chunk | None
     facets: Facets
     waiting: int  # whatever the filters
+
+    def following(self, chunk_id: int) -> int | None:
+        """Name the row of this page that comes after one of its rows."""
+        return next((second.id for first, second in pairwise(self.rows) if first.id == chunk_id), None)
 
 
 def matching(query: ChunkQuery) -> ChunkQuery:
@@ -46,9 +51,9 @@ def read(query: ChunkQuery, by: Actor, *, cursor: str | None = None, newest_firs
         cursor=cursor,
         next=page.next,
         matching=queries.selection_of(wanted),
-        oldest=queries.oldest(wanted),
+        oldest=queries.oldest(wanted) if cursor or newest_first else next(iter(page.items), None),
         facets=replace(facets(wanted), source=sources),
-        waiting=facets(EVERYTHING).total,
+        waiting=total(EVERYTHING),
     )
 
 

@@ -8,12 +8,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from knowledge import addresses, cards, queries, services, waiting
+from knowledge import addresses, cards, services, waiting
 from knowledge.cards import Card
 from knowledge.errors import Conflict, NotFound, Stale
 from knowledge.forms import BulkVerdictForm, EditForm, QueueForm, VerdictForm, checked
-from knowledge.types import AuditEntry, Batch, Chunk, ChunkQuery, Verdict
-from knowledge.views.answers import answers_errors, back_or, is_part
+from knowledge.types import Batch, Chunk, ChunkQuery, Verdict
+from knowledge.views.answers import answers_errors, back_or, failed, is_part
 from knowledge.views.changes import undo_url
 from knowledge.views.parts import page_or_part, targets
 from knowledge.waiting import Queue
@@ -27,7 +27,6 @@ DONE = {
     Verdict.REJECTED: "Rejected",
     Verdict.PENDING: "Back in the queue:",
 }
-OVERTAKEN = "This row changed while you looked at it, and nothing was done. It is now as you see it here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +81,12 @@ def verdict(request: KnownRequest, chunk_id: int) -> HttpResponse:
         services.review(
             chunk_id, ruled, request.actor, reason=sent["reason"] or None, if_match=sent["version"]
         )
-    except Stale:
-        return answer(request, replace(asked, chosen=chunk_id), problem=OVERTAKEN, status=409)
+    except Stale as error:
+        if is_elsewhere(request):
+            return failed(request, error)
+        return answer(request, replace(asked, chosen=chunk_id), overtaken=True, status=409)
     _tell(request, chunk_id, ruled)
-    following = waiting.after(chunk_id, asked.query, request.actor, newest_first=asked.newest_first)
-    return go_on(request, replace(asked, chosen=following))
+    return go_on(request, replace(asked, chosen=_after(request, asked, chunk_id)))
 
 
 @require_POST
@@ -119,24 +119,32 @@ def asked_of(params: QueryDict) -> Asked:
     )
 
 
+def is_elsewhere(request: KnownRequest) -> bool:
+    """Say whether a part of another page rules, to which the answer leads back."""
+    return is_part(request) and not targets(request, "review")
+
+
 def go_on(request: KnownRequest, asked: Asked) -> HttpResponse:
     """Show the queue after a verdict; without a script, by an address that can be loaded again."""
-    if is_part(request):
+    if is_part(request) and not is_elsewhere(request):
         return answer(request, asked)
     return redirect(back_or(request, asked.address(asked.chosen)))
 
 
-def answer(request: KnownRequest, asked: Asked, *, problem: str = "", status: int = 200) -> HttpResponse:
-    """Render the queue, or of it the card alone where that is asked for."""
-    if targets(request, "detail") and asked.chosen and not problem:
+def answer(request: KnownRequest, asked: Asked, *, status: int = 200, **told: object) -> HttpResponse:
+    """Render the queue, or of it the card alone where that is asked for.
+
+    `told` is what went wrong: `overtaken`, with the row on the card, or `problem`, a sentence on the list.
+    """
+    if targets(request, "detail") and asked.chosen:
         context = _card_context(request, asked, cards.read(asked.chosen, request.actor))
         response = page_or_part(request, "knowledge/review.html", "knowledge/_review_card.html", context)
         response.headers["HX-Reswap"] = "innerHTML scroll:top"
         return response
     listed = waiting.read(asked.query, request.actor, cursor=asked.cursor, newest_first=asked.newest_first)
     card = _card(request, asked, listed)
-    context = _queue_context(request, asked, listed, card) | _card_context(request, asked, card)
-    context |= {"problem": problem, "undo_target": "#review"}
+    context = _queue_context(request, asked, listed, card) | _card_context(request, asked, card, listed)
+    context |= {"undo_target": "#review", **told}
     response = page_or_part(
         request, "knowledge/review.html", "knowledge/_review_part.html", context, status=status
     )
@@ -175,16 +183,18 @@ def _queue_context(request: KnownRequest, asked: Asked, listed: Queue, card: Car
     }
 
 
-def _card_context(request: KnownRequest, asked: Asked, card: Card | None) -> dict[str, Any]:
+def _card_context(
+    request: KnownRequest, asked: Asked, card: Card | None, listed: Queue | None = None
+) -> dict[str, Any]:
     context: dict[str, Any] = {"card": card, "may_rule": request.actor.is_operator, "here": asked.address()}
     if card is None:
         return context
     chunk = card.chunk
-    following = waiting.after(chunk.id, asked.query, request.actor, newest_first=asked.newest_first)
+    following = listed.following(chunk.id) if listed else None
+    following = following or _after(request, asked, chunk.id)
     here = asked.address(chunk.id)
     if asked.editing:
-        initial = {"heading": chunk.heading or "", "content": chunk.content, "version": chunk.version}
-        context["form"] = EditForm(initial=initial)
+        context["form"] = _edit_form(chunk)
     return context | {
         "here": here,
         "back": asked.address(following),
@@ -192,6 +202,17 @@ def _card_context(request: KnownRequest, asked: Asked, card: Card | None) -> dic
         "edit_url": asked.address(chunk.id, edit="1"),
         "skip_url": asked.address(following) if following else "",
     }
+
+
+def _edit_form(chunk: Chunk) -> EditForm:
+    initial = {"heading": chunk.heading or "", "content": chunk.content, "version": chunk.version}
+    form = EditForm(initial=initial)
+    form.fields["content"].widget.attrs["autofocus"] = True
+    return form
+
+
+def _after(request: KnownRequest, asked: Asked, chunk_id: int) -> int | None:
+    return waiting.after(chunk_id, asked.query, request.actor, newest_first=asked.newest_first)
 
 
 def _row(chunk: Chunk, asked: Asked, card: Card | None) -> Row:
@@ -226,7 +247,7 @@ def _reordered(params: QueryDict, newest_first: bool) -> str:
 
 def _tell(request: KnownRequest, chunk_id: int, ruled: Verdict) -> None:
     """Say what was done, with the way back where anything was."""
-    change: AuditEntry | None = next(iter(queries.trail(chunk_id, request.actor, limit=1).items), None)
+    change = cards.last_change(chunk_id, request.actor)
     batch = change.batch if change and change.action == ruled and not change.undone else ""
     toast(request, f"{DONE[ruled]} #{chunk_id}.", undo_url=undo_url(batch) if batch else "")
 

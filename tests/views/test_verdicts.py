@@ -1,5 +1,6 @@
 """Verdicts on one row and on many, and what they leave behind."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from django.test import Client
 
 from knowledge import queries, services
 from knowledge.adoption import Opening
-from knowledge.types import NewChunk, Verdict
+from knowledge.types import Edit, NewChunk, Policy, Verdict
+from protoconsole.access.keys import create_key
+from protoconsole.actors import Role
 from protoconsole.databases import KNOWLEDGE, fetch
 from tests.actors import AGENT, OPERATOR
 from tests.views.queue import CARD, HTMX, listed, many, read, rule, selection, text
@@ -25,16 +28,23 @@ def test_a_verdict_and_its_undo(as_operator: Client, store: Opening, verdict: st
     assert read(first).review_state is Verdict.PENDING
 
 
-def test_page_and_service_leave_the_same_rows(as_operator: Client, store: Opening) -> None:
-    by_page, by_call = note("same"), note("same")
+def test_page_and_api_leave_the_same_rows(as_operator: Client, store: Opening) -> None:
+    by_page, by_api = note("same"), note("same")
+    _, token = create_key("olive", Role.OPERATOR, created_by="olive")
     rule(as_operator, by_page, "rejected")
-    services.review(by_call.id, Verdict.REJECTED, OPERATOR)
-    left = fetch(KNOWLEDGE, "SELECT review_state, invalidated_at, invalidation_reason, content FROM chunks")
-    assert left[0] == left[1]
-    trail = [queries.trail(chunk.id, OPERATOR).items[0] for chunk in (by_page, by_call)]
-    assert [(t.action, t.actor, t.role, t.surface, t.before, t.after) for t in trail[:1]] == [
-        (t.action, t.actor, t.role, t.surface, t.before, t.after) for t in trail[1:]
-    ]
+    as_operator.post(
+        f"/api/memory/chunks/{by_api.id}/review",
+        {"state": "rejected"},
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    first, second = (replace(read(row), id=0, created_at="", updated_at="") for row in (by_page, by_api))
+    assert first == second
+    assert first.review_state is Verdict.REJECTED
+    entries = [queries.trail(row.id, OPERATOR).items[0] for row in (by_page, by_api)]
+    told = [(entry.action, entry.actor, entry.role, entry.before, entry.after) for entry in entries]
+    assert told[0] == told[1]
+    assert [entry.surface for entry in entries] == ["page", "api"]
 
 
 def test_a_part_brings_the_next_card_and_the_counts(as_operator: Client, store: Opening) -> None:
@@ -87,6 +97,18 @@ def test_a_stale_verdict_shows_what_is_and_who_ruled(as_operator: Client, store:
         assert listed(response) == [seen.id]
     assert read(seen).review_state is Verdict.REJECTED
     assert len(queries.trail(seen.id, OPERATOR).items) == 2  # added, rejected
+
+
+def test_a_row_that_changed_but_waits_keeps_its_buttons(as_operator: Client, store: Opening) -> None:
+    seen = note("contested")
+    services.edit(seen.id, Edit(delivery_policy=Policy.ALWAYS), OPERATOR)
+    response = rule(as_operator, seen, "confirmed")
+    page = text(response)
+    assert response.status_code == 409
+    assert "It still waits, but changed while you looked at it." in page
+    assert "delivery policy: retrieved → always" in page
+    assert f'value="{read(seen).version}"' in page
+    assert read(seen).review_state is Verdict.PENDING
 
 
 def test_a_missing_row(as_operator: Client, store: Opening) -> None:
