@@ -74,7 +74,19 @@ def is_part(request: KnownRequest) -> bool:
 def back_or(request: KnownRequest, fallback: str) -> str:
     """Give the page that a form was sent from (`back`, or what htmx says), if it is one of ours."""
     back = request.POST.get("back") or request.htmx.current_url_abs_path or ""
-    ours = url_has_allowed_host_and_scheme(
-        back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    return back if _is_ours(request, back) else fallback
+
+
+def came_from(request: KnownRequest, fallback: str) -> str:
+    """Give the page that a form was sent from as the browser tells it, for forms that stand on any page."""
+    root = request.build_absolute_uri("/")
+    referer = request.headers.get("Referer", "")
+    path = f"/{referer.removeprefix(root)}" if referer.startswith(root) else ""
+    return path if _is_ours(request, path) else fallback
+
+
+def _is_ours(request: KnownRequest, address: str) -> bool:
+    allowed = url_has_allowed_host_and_scheme(
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return back if ours and back.startswith("/") else fallback
+    return allowed and address.startswith("/")

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from knowledge import services
-from knowledge.views.answers import answers_errors, back_or
+from knowledge.views.answers import answers_errors, back_or, came_from
 from protoconsole.access.permissions import operator_required
 from protoconsole.access.requests import KnownRequest
 from protoconsole.toasts import toast
@@ -20,7 +20,7 @@ def undo(request: KnownRequest, batch: str) -> HttpResponse:
     """Restore what the rows of a change were before it."""
     undone = services.undo(batch, request.actor)
     toast(request, f"Undone: {undone.count:,} change{pluralize(undone.count)} taken back.")
-    return redirect(back_or(request, reverse("knowledge:review")))
+    return redirect(back_or(request, came_from(request, reverse("knowledge:review"))))
 
 
 def undo_url(batch: str) -> str:

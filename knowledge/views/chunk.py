@@ -84,7 +84,7 @@ def delete(request: KnownRequest, chunk_id: int) -> HttpResponse:
     except Stale as error:
         return _changed_since(request, chunk_id, error)
     toast(request, f"#{chunk_id} was deleted for good.")
-    return redirect(back_or(request, reverse("knowledge:store")))
+    return redirect("knowledge:store")
 
 
 def _shown(request: KnownRequest, chunk_id: int, *, status: int = 200, **more: Any) -> HttpResponse:

@@ -397,3 +397,25 @@ def test_the_number_of_statements_does_not_grow(store: Opening, as_operator: Cli
         counts.append(len([each for each in heard if "invalidation_reason IN" not in each]))
 
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("referer", "location"),
+    [
+        ("http://testserver/chunks/1/?trail=9", "/chunks/1/?trail=9"),
+        ("http://testserver//evil.example/", "/review/"),
+        ("https://evil.example/chunks/1/", "/review/"),
+        ("http://[", "/review/"),
+        ("", "/review/"),
+    ],
+)
+def test_an_undo_leads_back_to_a_page_of_ours(
+    store: Opening, as_operator: Client, referer: str, location: str
+) -> None:
+    chunk = learnt()
+    services.review(chunk.id, Verdict.REJECTED, OPERATOR)
+    batch = audit.trail(chunk.id).items[0].batch
+
+    answer = as_operator.post(f"/changes/{batch}/undo/", headers={"Referer": referer})
+
+    assert answer.headers["Location"] == location
