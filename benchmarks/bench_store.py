@@ -30,7 +30,7 @@ from django.utils import timezone  # noqa: E402
 from benchmarks.synthetic import COLUMNS, Synthesis  # noqa: E402
 from knowledge import catch_up, facts, queries, services  # noqa: E402
 from knowledge.adoption import open_store  # noqa: E402
-from knowledge.facets import facets  # noqa: E402
+from knowledge.facets import facets, selection_of  # noqa: E402
 from knowledge.types import ChunkQuery, NewChunk, State, Verdict  # noqa: E402
 from protoconsole.actors import Actor, Role, Surface  # noqa: E402
 from protoconsole.databases import KNOWLEDGE, execute_each, write_transaction  # noqa: E402
@@ -140,7 +140,7 @@ def reject_many(most: int) -> Callable[[], object]:
         ChunkQuery(states=(State.PENDING,)), OPERATOR, limit=200, cursor=str(more[-1].id)
     ).items
     ids = tuple(chunk.id for chunk in (*page, *more, *rest))[:most]
-    selection = queries.selection_of(ChunkQuery(ids=ids))
+    selection = selection_of(ChunkQuery(ids=ids))
     return lambda: services.review_matching(selection, Verdict.REJECTED, OPERATOR)
 
 

@@ -20,8 +20,8 @@ from knowledge.times import to_iso
 from protoconsole.databases import KNOWLEDGE, fetch, write_transaction
 from protoconsole.paths import make_private_dir, make_private_file
 
-TYPED_PASS = "typed_memory_backfill"
-REVIEW_PASS = "review_state_backfill"
+TYPED_BACKFILL = "typed_memory_backfill"
+REVIEW_BACKFILL = "review_state_backfill"
 FIRST_OPENED = "pc_first_opened"
 OLDER_PROGRAM = "pc_adopted_untyped"
 INDEX_AT_ONCE = 20_000
@@ -119,11 +119,11 @@ def _add_what_is_missing(now: str) -> None:
         _mark_once(OLDER_PROGRAM, now)
     _run(schema.OWN_TABLES)
     _run(schema.INDEXES)
-    _backfill(TYPED_PASS, now, "memory_kind", kind_for)
-    _backfill(TYPED_PASS, now, "delivery_policy", lambda domain, _: policy_for(domain, None))
-    _mark_once(TYPED_PASS, now)
-    _backfill(REVIEW_PASS, now, "review_state", lambda _, source_type: first_verdict(source_type))
-    _mark_once(REVIEW_PASS, now)
+    _backfill(TYPED_BACKFILL, now, "memory_kind", kind_for)
+    _backfill(TYPED_BACKFILL, now, "delivery_policy", lambda domain, _: policy_for(domain, None))
+    _mark_once(TYPED_BACKFILL, now)
+    _backfill(REVIEW_BACKFILL, now, "review_state", lambda _, source_type: first_verdict(source_type))
+    _mark_once(REVIEW_BACKFILL, now)
     if not is_derived_current():
         rebuild_derived()
     _mark_once(FIRST_OPENED, now)

@@ -48,8 +48,10 @@ def record(changes: Iterable[Change], *, batch: str, by: Actor, at: str, undoes:
         KNOWLEDGE,
         _INSERT,
         (
-            (at, batch, c.action, c.chunk_id, by.name, by.role, by.surface, by.session_id)
-            + (_json(c.before), _json(c.after), c.note, undoes)
+            (
+                *(at, batch, c.action, c.chunk_id, by.name, by.role, by.surface, by.session_id),
+                *(_json(c.before), _json(c.after), c.note, undoes),
+            )
             for c in changes
         ),
     )

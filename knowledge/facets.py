@@ -11,12 +11,22 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from knowledge import catch_up
-from knowledge.queries import where_of
+from knowledge.queries import newest_id, where_of
 from knowledge.schema import CELL_KEY, TOTAL_DIMENSIONS, cell_sql
 from knowledge.search.filters import EXPIRED, Where
 from knowledge.times import to_iso
 from knowledge.trust import source_types_of, tier_of
-from knowledge.types import Chunk, ChunkQuery, Count, Facets, Policy, State, TrustTier, Verdict
+from knowledge.types import (
+    Chunk,
+    ChunkQuery,
+    Count,
+    Facets,
+    Policy,
+    Selection,
+    State,
+    TrustTier,
+    Verdict,
+)
 from protoconsole.databases import KNOWLEDGE, fetch
 
 TOP_SOURCES = 8
@@ -62,6 +72,11 @@ def total(query: ChunkQuery) -> int:
     condition = _conjunction(_tests(query).values())
     sql = f"WITH {cells.sql} SELECT COALESCE(SUM(n), 0) FROM cells WHERE {condition.sql}"
     return int(fetch(KNOWLEDGE, sql, (*cells.params, *condition.params))[0][0])
+
+
+def selection_of(query: ChunkQuery) -> Selection:
+    """Count what matches the filters now and name the newest, to bind a bulk verdict to it."""
+    return Selection(query, total(query), newest_id(query))
 
 
 def facets_of(chunks: Iterable[Chunk]) -> Facets:

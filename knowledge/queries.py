@@ -29,7 +29,6 @@ from knowledge.types import (
     Ranking,
     Relation,
     SearchResult,
-    Selection,
     SourceGroup,
     TrustTier,
     Verdict,
@@ -110,17 +109,6 @@ def _engine() -> ModuleType:
     return fts5 if fts5.available() else like
 
 
-def selection_of(query: ChunkQuery) -> Selection:
-    """Count what matches the filters now and name the newest, to bind a bulk verdict to it."""
-    condition = where_of(query, _now())
-    row = fetch(
-        KNOWLEDGE,
-        f"SELECT COUNT(*), COALESCE(MAX(c.id), 0) FROM chunks AS c WHERE {condition.sql}",
-        condition.params,
-    )[0]
-    return Selection(query, *row)
-
-
 def where_of(query: ChunkQuery, now: str) -> Where:
     """Turn the filters into SQL, with the trust tiers spelled out as the stored values that they cover."""
     wanted = {tier for tier in query.trust or TrustTier if tier >= query.min_trust}
@@ -171,6 +159,13 @@ def source_group(source: str) -> SourceGroup:
     """Count the rows of one source; all zero for an unknown one."""
     rows = fetch(KNOWLEDGE, "SELECT source, total, deleted FROM pc_sources WHERE source = ?", (source,))
     return SourceGroup(*rows[0]) if rows else SourceGroup(source, 0, 0)
+
+
+def newest_id(query: ChunkQuery) -> int:
+    """Name the newest row that matches the filters, 0 where none does."""
+    condition = where_of(query, _now())
+    sql = f"SELECT c.id FROM chunks AS c WHERE {condition.sql} ORDER BY c.id DESC LIMIT 1"
+    return next((int(row[0]) for row in fetch(KNOWLEDGE, sql, condition.params)), 0)
 
 
 def oldest(query: ChunkQuery) -> Chunk | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge import catch_up, queries
-from knowledge.facets import facets, facets_of
+from knowledge.facets import facets, facets_of, total
 from knowledge.types import DEFAULT_PAGE, ChunkQuery, Facets, Hit, Ranking
 from protoconsole.actors import Actor
 
@@ -31,7 +31,7 @@ def read(query: ChunkQuery, by: Actor, *, cursor: str | None = None) -> Shelf:
 
 def is_empty() -> bool:
     """Say whether the store holds no row at all, not even an invalidated one."""
-    return facets(ChunkQuery(include_superseded=True)).total == 0
+    return total(ChunkQuery(include_superseded=True)) == 0
 
 
 def _ranked(query: ChunkQuery, by: Actor) -> Shelf:

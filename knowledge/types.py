@@ -305,9 +305,9 @@ class Edit:
     """
 
     content: str | None = None
-    heading: str | None | Unchanged = UNCHANGED
+    heading: str | Unchanged | None = UNCHANGED
     delivery_policy: Policy | None = None
-    expires_at: str | None | Unchanged = UNCHANGED
+    expires_at: str | Unchanged | None = UNCHANGED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from knowledge import queries
-from knowledge.facets import facets, total
+from knowledge.facets import facets, selection_of, total
 from knowledge.types import Chunk, ChunkQuery, Facets, Selection, State
 from protoconsole.actors import Actor
 
@@ -50,7 +50,7 @@ def read(query: ChunkQuery, by: Actor, *, cursor: str | None = None, newest_firs
         rows=page.items,
         cursor=cursor,
         next=page.next,
-        matching=queries.selection_of(wanted),
+        matching=selection_of(wanted),
         oldest=queries.oldest(wanted) if cursor or newest_first else next(iter(page.items), None),
         facets=replace(facets(wanted), source=sources),
         waiting=total(EVERYTHING),

@@ -3,7 +3,8 @@
 It needs the old text to forget a row, which the triggers of `knowledge.schema` keep in `pc_dirty`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -74,11 +75,24 @@ def prepared(text: Text) -> tuple[str, str]:
 
 
 def holding(words: Sequence[str]) -> Where:
-    """Narrow `chunks AS c` to the rows that hold every word."""
+    """Narrow `chunks AS c` to the rows that hold every word. Raises SearchBroken where there is no index."""
     if not words:
         return Where("0", ())
+    with naming_faults():
+        fetch(KNOWLEDGE, "SELECT 1 FROM pc_search LIMIT 0")
     expression = " AND ".join(match_expression([word]) for word in dict.fromkeys(words))
     return Where("c.id IN (SELECT rowid FROM pc_search WHERE pc_search MATCH ?)", (expression,))
+
+
+@contextmanager
+def naming_faults() -> Iterator[None]:
+    """Turn an error of a statement that uses the index into SearchBroken."""
+    try:
+        yield
+    except DatabaseError as error:
+        raise SearchBroken(
+            f"the search index cannot answer ({error}); run: manage.py doctor --repair"
+        ) from error
 
 
 def search(words: Sequence[str], where: Where, k: int, *, now: str) -> list[tuple[Chunk, float]]:

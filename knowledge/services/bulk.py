@@ -3,8 +3,9 @@
 from django.utils import timezone
 
 from knowledge.errors import Conflict, Forbidden, Invalid
+from knowledge.facets import selection_of
 from knowledge.grace import GRACE, first_opened
-from knowledge.queries import selection_of, where_of
+from knowledge.queries import where_of
 from knowledge.rows import select
 from knowledge.search.filters import Where
 from knowledge.services.changeset import change_set, require_operator

@@ -54,7 +54,7 @@ def judge() -> Iterator[tuple[int, str]]:
 
     django.setup()
     from knowledge.errors import Conflict
-    from knowledge.queries import selection_of
+    from knowledge.facets import selection_of
     from knowledge.services import review_matching
     from knowledge.types import ChunkQuery, Verdict
     from protoconsole.actors import Actor, Role, Surface

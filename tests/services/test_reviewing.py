@@ -3,7 +3,7 @@ from pytest_django.fixtures import Settings
 
 from knowledge import audit, queries, services
 from knowledge.errors import Conflict, Forbidden, NotFound, Stale
-from knowledge.queries import selection_of
+from knowledge.facets import selection_of
 from knowledge.types import (
     REJECTED_REASON,
     Chunk,

@@ -222,3 +222,10 @@ class TestKeyword:
 def test_any_text_is_a_query(legacy: Opening, query: str) -> None:
     queries.search(ChunkQuery(text=query), OPERATOR)
     queries.browse(ChunkQuery(contains=query), OPERATOR)
+
+
+def test_narrowing_by_words_over_a_broken_index_is_a_fault_too(store: Opening) -> None:
+    fetch(KNOWLEDGE, "DROP TABLE pc_search")
+
+    with pytest.raises(SearchBroken):
+        queries.browse(ChunkQuery(contains="tea"), OPERATOR)
