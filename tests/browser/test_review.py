@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from knowledge import queries, services
 from knowledge.adoption import Opening
@@ -100,6 +100,21 @@ def test_a_key_held_down_rules_once_on_each_card(page: Page, rows: list[Chunk]) 
         page.keyboard.down("c")
     page.keyboard.up("c")
     expect(heading(page)).to_have_text("Heading 1")
+    assert verdicts(rows) == "c" + "p" * 11
+
+
+def test_no_second_verdict_while_one_is_under_way(page: Page, rows: list[Chunk]) -> None:
+    page.goto("/review/")
+    held: list[Route] = []
+    page.route("**/verdict/", lambda route: held.append(route))
+    for key in "cr":
+        page.keyboard.press(key)
+    press(page, "j", then="Heading 1")
+    assert [route.request.post_data_json["verdict"] for route in held] == ["confirmed"]
+    held[0].continue_()
+    expect(page.locator(".toast")).to_contain_text(f"Confirmed #{rows[0].id}.")
+    press(page, "j", then="Heading 2")
+    assert len(held) == 1
     assert verdicts(rows) == "c" + "p" * 11
 
 
