@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from knowledge import dossier, queries, services
-from knowledge.errors import Conflict, Invalid, Stale
+from knowledge.errors import Conflict, Invalid, NotFound, Stale
 from knowledge.expiry import expiry_from
-from knowledge.forms import EXPIRY_HELP, EditForm, SettingsForm
+from knowledge.forms import EXPIRY_HELP, EditForm, NoteForm, SettingsForm
 from knowledge.types import UNCHANGED, Chunk, Edit, Policy
 from knowledge.views.answers import answers_errors, back_or, failed, is_part
 from knowledge.views.changes import undo_url
@@ -35,22 +35,15 @@ def page(request: KnownRequest, chunk_id: int) -> HttpResponse:
 @answers_errors
 def edit(request: KnownRequest, chunk_id: int) -> HttpResponse:
     """Give a chunk a new text, as a revision."""
-    chunk = queries.get(chunk_id, request.actor)
     if request.method != "POST":
+        chunk = queries.get(chunk_id, request.actor)
         return _edit_form(request, chunk, _form_of(chunk))
     form = EditForm(request.POST)
-    if not form.is_valid():
-        return _edit_form(request, chunk, form, status=422)
     try:
-        change = _change_of(form, chunk)
-        revision = services.edit(chunk_id, change, request.actor, if_match=form.cleaned_data["version"])
-    except Invalid as error:
-        form.add_error(error.field if error.field in form.fields else None, error.detail)
-        return _edit_form(request, chunk, form, status=422)
-    except (Stale, Conflict):
-        return _edit_conflict(request, chunk, form)
-    _tell(request, chunk, revision, f"Saved as #{revision.id}, which replaces #{chunk.id}.")
-    return redirect(back_or(request, reverse("knowledge:chunk", args=[revision.id])))
+        chunk = queries.get(chunk_id, request.actor)
+    except NotFound:
+        return _offered_as_note(request, chunk_id, form)
+    return _saved(request, chunk, form) if form.is_valid() else _edit_form(request, chunk, form, status=422)
 
 
 @require_POST
@@ -102,6 +95,20 @@ def _shown(request: KnownRequest, chunk_id: int, *, status: int = 200, **more: A
     return page_or_part(request, "knowledge/chunk.html", "knowledge/_chunk_part.html", context, status=status)
 
 
+def _saved(request: KnownRequest, chunk: Chunk, form: EditForm) -> HttpResponse:
+    """Save a revision, or show the form again with what stands in its way."""
+    version = form.cleaned_data["version"]
+    try:
+        revision = services.edit(chunk.id, _change_of(form, chunk), request.actor, if_match=version)
+    except Invalid as error:
+        form.add_error(error.field if error.field in form.fields else None, error.detail)
+        return _edit_form(request, chunk, form, status=422)
+    except (Stale, Conflict):
+        return _edit_conflict(request, chunk, form)
+    _tell(request, chunk, revision, f"Saved as #{revision.id}, which replaces #{chunk.id}.")
+    return redirect("knowledge:chunk", revision.id)
+
+
 def _changed_since(request: KnownRequest, chunk_id: int, error: Stale | Conflict) -> HttpResponse:
     """Show how the chunk is now, where the operator decided on an older state; nothing was changed."""
     if is_part(request) and not targets(request, "chunk"):
@@ -128,6 +135,14 @@ def _edit_conflict(request: KnownRequest, chunk: Chunk, form: EditForm) -> HttpR
     typed = {"heading": form.cleaned_data["heading"], "content": form.cleaned_data["content"]}
     anew = EditForm(initial={**typed, "version": standing.version})
     return _edit_form(request, standing, anew, status=409, conflict=True, edited=chunk, typed=typed)
+
+
+def _offered_as_note(request: KnownRequest, chunk_id: int, form: EditForm) -> HttpResponse:
+    """Keep what was typed for a row that is gone: it can be stored as a note."""
+    typed = {name: form[name].value() or "" for name in ("heading", "content")}
+    gone = f"There is no chunk {chunk_id} any more. What you typed is below; it can be stored as a note."
+    context = {"form": NoteForm(initial=typed), "gone": gone}
+    return render(request, "knowledge/note.html", context, status=404)
 
 
 def _change_of(form: EditForm, chunk: Chunk) -> Edit:

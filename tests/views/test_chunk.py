@@ -96,6 +96,21 @@ def test_a_change_of_nothing_is_not_found(store: Opening, as_operator: Client, c
     assert as_operator.post(f"/chunks/999/{call}", {"content": "x", "version": "v"}).status_code == 404
 
 
+def test_what_was_typed_for_a_deleted_row_is_offered_as_a_note(store: Opening, as_operator: Client) -> None:
+    chunk = note("as it was")
+    services.delete(chunk.id, OPERATOR)
+    sent = {"content": "typed text", "heading": "typed heading", "version": chunk.version}
+
+    answer = as_operator.post(url(chunk, "edit/"), sent)
+
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "typed text</textarea>" in page
+    assert 'value="typed heading"' in page
+    assert 'action="/store/new/"' in page
+    assert as_operator.get(url(chunk, "edit/")).status_code == 404
+
+
 def test_settings_and_delete_take_a_form_only(store: Opening, as_operator: Client) -> None:
     chunk = note()
     for call in ("settings/", "delete/"):
