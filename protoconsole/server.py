@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from ipaddress import ip_address
@@ -98,6 +99,8 @@ def supervise(listener: socket.socket, threads: int, workers: int) -> None:
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     lifeline, held = os.pipe()
+    counts = tempfile.TemporaryDirectory(prefix="protoconsole-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = counts.name  # so that /metrics adds up over the workers
     try:
         crew = [_start_worker(listener, lifeline, threads) for _ in range(workers)]
         while signal.sigwait(_SIGNALS) == signal.SIGCHLD:
@@ -107,6 +110,7 @@ def supervise(listener: socket.socket, threads: int, workers: int) -> None:
         _stop(crew)
     finally:
         os.close(held)
+        counts.cleanup()
 
 
 def serve_as_worker(descriptor: int, lifeline: int, threads: int) -> None:
