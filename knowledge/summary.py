@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge import adoption, audit, catch_up, queries, waiting
+from knowledge import adoption, audit, catch_up, queries, sample, waiting
 from knowledge.facets import facets
 from knowledge.types import AuditEntry, Chunk, ChunkQuery, Count, Policy, State, TrustTier
 from protoconsole.instance import current
 
 RECENT_CHANGES = 12
 TOP_SOURCES = 6
-DEMO_NAMESPACE = "protoconsole-demo"
 CURRENT = ChunkQuery(states=(State.PENDING, State.CONFIRMED))
 STATES = tuple(reversed(State))
 
@@ -54,7 +53,7 @@ def read() -> Summary:
         changes=audit.recent(RECENT_CHANGES),
         shared_with_older_program=_rejected_rows_still_go_out(),
         config_warnings=current().config.warnings,
-        demo_rows=_by_value(everything.namespace).get(DEMO_NAMESPACE, 0),
+        demo_rows=_by_value(everything.namespace).get(sample.NAMESPACE, 0),
         index_pending=catch_up.pending(),
     )
 

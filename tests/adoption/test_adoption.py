@@ -171,7 +171,8 @@ class TestOtherLayouts:
                 " domain TEXT NOT NULL DEFAULT 'general', created_at TEXT NOT NULL, mood TEXT)"
             )
             connection.execute(
-                "INSERT INTO chunks (content, domain, created_at, mood) VALUES ('tea', 'fact', '2026-01-01T00:00:00+00:00', 'calm')"
+                "INSERT INTO chunks (content, domain, created_at, mood)"
+                " VALUES ('tea', 'fact', '2026-01-01T00:00:00+00:00', 'calm')"
             )
             connection.commit()
 
@@ -307,12 +308,11 @@ class TestTheOtherProgramGoesOn:
         assert queries.search(ChunkQuery(text="bilby"), OPERATOR).hits == []
         assert len(queries.search(ChunkQuery(text="quoll"), OPERATOR).hits) == 1
 
-    def test_a_busy_store_is_read_all_the_same_and_says_what_is_missing(
-        self, store: Opening, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        services_row = "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('x', 'fact', '2026', '2026')"
+    def test_a_busy_store_is_read_all_the_same_and_says_what_is_missing(self, store: Opening) -> None:
         with closing(sqlite3.connect(store.path)) as other:
-            other.execute(services_row)
+            other.execute(
+                "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('x', 'fact', '2026', '2026')"
+            )
             other.commit()
             other.execute("BEGIN IMMEDIATE")
             found = queries.search(ChunkQuery(text="x"), OPERATOR)
