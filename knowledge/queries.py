@@ -95,14 +95,19 @@ def search(query: ChunkQuery, by: Actor, *, k: int = 10) -> SearchResult:
         return SearchResult(
             [_hit(chunk, None, []) for chunk in page.items], Ranking.NEWEST, catch_up.pending()
         )
+    words = query_words(clean_query(query.text))
+    hits = [_hit(chunk, score, words) for chunk, score in ranked(query, by, k=k)]
+    ranking = Ranking.KEYWORD if fts5.available() else Ranking.LIKE
+    return SearchResult(hits, ranking, catch_up.pending())
+
+
+def ranked(query: ChunkQuery, by: Actor, *, k: int) -> list[tuple[Chunk, float]]:
+    """Find the k best rows for a text, with their scores and without previews. Raises SearchBroken."""
     catch_up.before_reading()
     now = _now()
     words = query_words(clean_query(query.text))
-    condition = where_of(_seen_by(query, by), now)
-    found = _engine().search(words, condition, k, now=now)
-    hits = [_hit(as_read_by(chunk, by), score, words) for chunk, score in found]
-    ranking = Ranking.KEYWORD if fts5.available() else Ranking.LIKE
-    return SearchResult(hits, ranking, catch_up.pending())
+    found = _engine().search(words, where_of(_seen_by(query, by), now), k, now=now)
+    return [(as_read_by(chunk, by), score) for chunk, score in found]
 
 
 def _engine() -> ModuleType:

@@ -1,10 +1,14 @@
 """The model server, any that speaks the OpenAI protocol; foreign errors are mapped here alone."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import httpx
 
 from protoconsole.config import Model
 
 TIMEOUT = httpx.Timeout(5.0, connect=2.0)
+_LARGEST_WINDOW = 100_000_000
 
 
 class GatewayError(Exception):
@@ -13,20 +17,76 @@ class GatewayError(Exception):
 
 def list_models(model: Model) -> list[str]:
     """Ask which models the gateway serves. Raises GatewayError."""
-    headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
-    url = f"{root_of(model.api_base)}/v1/models"
-    try:
-        answer = httpx.get(url, headers=headers, timeout=TIMEOUT)
-        answer.raise_for_status()
-        return [str(entry["id"]) for entry in answer.json()["data"]]
-    except httpx.HTTPStatusError as error:
-        raise GatewayError(f"{url} answered {error.response.status_code}") from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise GatewayError(f"{url} did not answer ({type(error).__name__})") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise GatewayError(f"{url} answered something else than a list of models") from error
+    return [str(entry["id"]) for entry in _listed(_ask(model, "GET", "/v1/models"), "id")]
+
+
+def learn_window(model: Model, name: str) -> int | None:
+    """Ask for the context window of a model in tokens; None where the gateway does not tell.
+
+    LiteLLM, vLLM and Ollama tell it in different places, which are asked in that order. Raises GatewayError
+    when none of them answers at all.
+    """
+    errors: list[GatewayError] = []
+    for place in (_litellm_window, _vllm_window, _ollama_window):
+        try:
+            window = place(model, name)
+        except GatewayError as error:
+            errors.append(error)
+        else:
+            if window:
+                return window
+    if len(errors) == 3:
+        raise errors[1]
+    return None
 
 
 def root_of(api_base: str) -> str:
     """Give the base address, which may be written with or without `/v1`."""
     return api_base.rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def _litellm_window(model: Model, name: str) -> int | None:
+    for entry in _listed(_ask(model, "GET", "/model/info"), "model_name"):
+        info = entry.get("model_info")
+        if entry["model_name"] == name and isinstance(info, dict):
+            return _tokens(info.get("max_input_tokens")) or _tokens(info.get("max_tokens"))
+    return None
+
+
+def _vllm_window(model: Model, name: str) -> int | None:
+    entries = _listed(_ask(model, "GET", "/v1/models"), "id")
+    return next((_tokens(entry.get("max_model_len")) for entry in entries if entry["id"] == name), None)
+
+
+def _ollama_window(model: Model, name: str) -> int | None:
+    answer = _ask(model, "POST", "/api/show", {"model": name})
+    info = answer.get("model_info") if isinstance(answer, dict) else None
+    lengths = (_tokens(value) for key, value in (info or {}).items() if key.endswith(".context_length"))
+    return next((length for length in lengths if length), None)
+
+
+def _tokens(value: object) -> int | None:
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _LARGEST_WINDOW
+    return value if usable else None  # type: ignore[return-value]
+
+
+def _listed(answer: Any, key: str) -> Iterator[dict[str, Any]]:
+    entries = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(entries, list):
+        raise GatewayError("the gateway answered something else than a list of models")
+    return (entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get(key), str))
+
+
+def _ask(model: Model, method: str, path: str, body: object = None) -> Any:
+    headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
+    url = f"{root_of(model.api_base)}{path}"
+    try:
+        answer = httpx.request(method, url, headers=headers, json=body, timeout=TIMEOUT)
+        answer.raise_for_status()
+        return answer.json()
+    except httpx.HTTPStatusError as error:
+        raise GatewayError(f"{url} answered {error.response.status_code}") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise GatewayError(f"{url} did not answer ({type(error).__name__})") from error
+    except ValueError as error:
+        raise GatewayError(f"{url} answered something else than JSON") from error

@@ -1,0 +1,114 @@
+"""Playbooks that an agent can load by name: `SKILL.md` folders, and the index of an agent's own program.
+
+A folder is the truth where both know a name. What only users may start never reaches an agent.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+MANIFEST = "SKILL.md"
+MAX_MANIFEST_BYTES = 1_000_000
+_LOOK_AGAIN_S = 2.0
+
+_INDEXED = "SELECT name, description, slash, user_only FROM skills_fts"
+_TRUE = frozenset({"1", "true", "yes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """What an index of playbooks tells: `slash` is '' where it has no command."""
+
+    name: str
+    description: str
+    slash: str = ""
+    user_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Playbooks:
+    """What an agent may load, by name, and in one line each what could not be read."""
+
+    listed: Sequence[Playbook]
+    faults: Sequence[str]
+
+
+def for_agents(database: Path, folder: Path) -> Playbooks:
+    """List what an agent may load; files are looked at again after two seconds."""
+    return _for_agents(database, folder, int(time.monotonic() / _LOOK_AGAIN_S))
+
+
+@lru_cache(maxsize=4)
+def _for_agents(database: Path, folder: Path, moment: int) -> Playbooks:
+    found: dict[str, Playbook] = {}
+    faults: list[str] = []
+    for entry in (*_of_index(database, _signature(database)), *_of_folder(folder)):
+        if isinstance(entry, str):
+            faults.append(entry)
+        else:
+            found[entry.name] = entry
+    return Playbooks([found[name] for name in sorted(found) if not found[name].user_only], faults)
+
+
+def _signature(database: Path) -> tuple[int, ...]:
+    """Tell whether an index may have changed: the times of its file and of its log."""
+    files = (database, database.with_name(f"{database.name}-wal"))
+    return tuple(file.stat().st_mtime_ns for file in files if file.exists())
+
+
+Entry = Playbook | str  # a playbook, or a sentence on why there is none
+
+
+@lru_cache(maxsize=4)
+def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
+    if not signature:
+        return []
+    try:
+        with closing(
+            sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
+        ) as connection:
+            rows = connection.execute(_INDEXED).fetchall()
+    except sqlite3.DatabaseError as error:
+        return [f"the index of playbooks {database} cannot be read ({error})"]
+    return [
+        Playbook(str(name), str(description or ""), str(slash or ""), str(user_only).lower() in _TRUE)
+        for name, description, slash, user_only in rows
+        if name
+    ]
+
+
+def _of_folder(folder: Path) -> Iterator[Entry]:
+    for path in sorted(folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else ():
+        if not (path.is_symlink() or path.parent.is_symlink()):
+            stat = path.stat()
+            yield _of_manifest(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=4096)
+def _of_manifest(path: Path, changed: int, size: int) -> Entry:
+    if size > MAX_MANIFEST_BYTES:
+        return f"{path} is larger than {MAX_MANIFEST_BYTES:,} bytes"
+    try:
+        fields = yaml.safe_load(_front_matter(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        return f"{path} cannot be read ({type(error).__name__})"
+    if not isinstance(fields, dict) or not isinstance(fields.get("name"), str) or not fields["name"].strip():
+        return f"{path} names no playbook in its front matter"
+    return Playbook(
+        fields["name"].strip(),
+        str(fields.get("description") or ""),
+        str(fields.get("slash") or ""),
+        str(fields.get("user_only") or "").lower() in _TRUE,
+    )
+
+
+def _front_matter(text: str) -> str:
+    """Cut the YAML between the first two lines of three dashes; '' where there is none."""
+    parts = text.split("\n---", 1)
+    return parts[0].removeprefix("---") if text.startswith("---") and len(parts) == 2 else ""

@@ -1,0 +1,100 @@
+"""The context window of a model, as three kinds of servers tell it, over a real connection."""
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from protoconsole.config import Model
+from protoconsole.gateway import GatewayError, learn_window, list_models
+
+
+class Server(ThreadingHTTPServer):
+    """A gateway whose answers a test lays out by path; anything else is 404."""
+
+    answers: dict[str, object]
+
+    @property
+    def model(self) -> Model:
+        return Model(api_base=f"http://127.0.0.1:{self.server_port}/v1")
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        answer = self.server.answers.get(self.path)
+        self.send_response(200 if answer is not None else 404)
+        self.end_headers()
+        self.wfile.write(answer.encode() if isinstance(answer, str) else json.dumps(answer).encode())
+
+    do_POST = do_GET
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server(("127.0.0.1", 0), Handler) as running:
+        running.answers = {}
+        thread = Thread(target=running.serve_forever)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+LITELLM = {"data": [{"model_name": "m", "model_info": {"max_input_tokens": 128_000, "max_tokens": 4096}}]}
+VLLM = {"data": [{"id": "m", "max_model_len": 32_768}]}
+OLLAMA = {"model_info": {"general.architecture": "llama", "llama.context_length": 8192}}
+
+
+def test_litellm_then_vllm_then_ollama(server: Server) -> None:
+    server.answers = {"/model/info": LITELLM, "/v1/models": VLLM, "/api/show": OLLAMA}
+    assert learn_window(server.model, "m") == 128_000
+    del server.answers["/model/info"]
+    assert learn_window(server.model, "m") == 32_768
+    del server.answers["/v1/models"]
+    assert learn_window(server.model, "m") == 8192
+
+
+@pytest.mark.parametrize("window", [0, -5, None, "8192", True, 10**12, [], 1.5])
+def test_a_window_that_cannot_be_is_not_believed(server: Server, window: object) -> None:
+    server.answers = {"/v1/models": {"data": [{"id": "m", "max_model_len": window}]}, "/api/show": OLLAMA}
+
+    assert learn_window(server.model, "m") == 8192
+
+
+def test_a_model_that_the_gateway_does_not_know_has_none(server: Server) -> None:
+    server.answers = {"/model/info": LITELLM, "/v1/models": VLLM}
+
+    assert learn_window(server.model, "other") is None
+
+
+def test_a_gateway_that_answers_nothing_is_an_error(server: Server) -> None:
+    with pytest.raises(GatewayError, match="404"):
+        learn_window(server.model, "m")
+
+
+@pytest.mark.parametrize("answer", ["<html>", "[]", '{"data": {}}', '{"data": [7]}', '{"data": [{"id": 7}]}'])
+def test_strange_lists_of_models(server: Server, answer: str) -> None:
+    server.answers = {"/v1/models": answer}
+
+    assert learn_window_or_error(server) is None
+
+
+def learn_window_or_error(server: Server) -> int | None:
+    try:
+        return learn_window(server.model, "m")
+    except GatewayError:
+        return None
+
+
+def test_models_are_listed(server: Server) -> None:
+    server.answers = {"/v1/models": VLLM}
+
+    assert list_models(server.model) == ["m"]
