@@ -3,14 +3,12 @@
 Everything here may be repeated: a start that was killed half-way is finished by the next one.
 """
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from django.db import OperationalError, connections
+from django.db import connections
 
 from knowledge import catch_up, schema
 from knowledge.kinds import first_verdict, kind_for, policy_for
@@ -19,6 +17,7 @@ from knowledge.search import fts5
 from knowledge.times import to_iso
 from protoconsole.databases import KNOWLEDGE, fetch, write_transaction
 from protoconsole.paths import make_private_dir, make_private_file
+from protoconsole.store_files import copy_aside, has_content, run_script, use_wal
 
 TYPED_BACKFILL = "typed_memory_backfill"
 REVIEW_BACKFILL = "review_state_backfill"
@@ -50,11 +49,11 @@ def open_store(now: datetime) -> Opening:
     """
     path = Path(str(connections[KNOWLEDGE].settings_dict["NAME"]))
     refuse_unusable(path)
-    created = not path.exists() or not path.stat().st_size
+    created = not has_content(path)
     make_private_dir(path.parent)
     make_private_file(path)
-    copy = None if created or is_adopted() else _copy_aside(path)
-    wal = _use_wal()
+    copy = None if created or is_adopted() else copy_aside(path, schema.SCHEMA_VERSION)
+    wal = use_wal(KNOWLEDGE)
     if not is_adopted() or not is_derived_current():
         with write_transaction(KNOWLEDGE):
             _add_what_is_missing(to_iso(now))
@@ -85,40 +84,16 @@ def is_adopted() -> bool:
     return bool(exists) and marker(SCHEMA_MARKER) == str(schema.SCHEMA_VERSION)
 
 
-def _copy_aside(path: Path) -> Path:
-    """Copy the store online before its first change; an earlier start's copy is the older truth and stays."""
-    copy = path.with_name(f"{path.name}.before-schema-{schema.SCHEMA_VERSION}")
-    if copy.exists():
-        return copy
-    unfinished = copy.with_name(f"{copy.name}.part")
-    unfinished.unlink(missing_ok=True)
-    make_private_file(unfinished)
-    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(unfinished)) as target:
-        source.backup(target)
-    unfinished.rename(copy)
-    return copy
-
-
-def _use_wal() -> bool:
-    """Switch to write-ahead logging, which lasts; a program that is reading just now may prevent it."""
-    try:
-        return bool(fetch(KNOWLEDGE, "PRAGMA journal_mode = WAL")[0][0] == "wal")
-    except OperationalError as error:
-        if "locked" not in str(error):
-            raise
-        return False
-
-
 def _add_what_is_missing(now: str) -> None:
     columns = _columns()
-    _run(schema.SHARED_TABLES)
+    run_script(KNOWLEDGE, schema.SHARED_TABLES)
     for name in schema.OPTIONAL_COLUMNS:
         if columns and name not in columns:
             fetch(KNOWLEDGE, f"ALTER TABLE chunks ADD COLUMN {name} TEXT")
     if columns and not columns.issuperset(schema.TYPED_COLUMNS):
         _mark_once(OLDER_PROGRAM, now)
-    _run(schema.OWN_TABLES)
-    _run(schema.INDEXES)
+    run_script(KNOWLEDGE, schema.OWN_TABLES)
+    run_script(KNOWLEDGE, schema.INDEXES)
     _backfill(TYPED_BACKFILL, now, "memory_kind", kind_for)
     _backfill(TYPED_BACKFILL, now, "delivery_policy", lambda domain, _: policy_for(domain, None))
     _mark_once(TYPED_BACKFILL, now)
@@ -157,8 +132,8 @@ def rebuild_derived() -> None:
     for name in schema.TRIGGERS:
         fetch(KNOWLEDGE, f"DROP TRIGGER IF EXISTS {name}")
         fetch(KNOWLEDGE, _trigger_sql(name))
-    _run(schema.RECOUNT)
-    _run(schema.QUEUE_ALL)
+    run_script(KNOWLEDGE, schema.RECOUNT)
+    run_script(KNOWLEDGE, schema.QUEUE_ALL)
     if fts5.available():
         fts5.create()
         _mark(catch_up.INDEX_MARKER, fts5.INDEX_VERSION)
@@ -166,13 +141,6 @@ def rebuild_derived() -> None:
 
 def _trigger_sql(name: str) -> str:
     return f"CREATE TRIGGER {name} {schema.TRIGGERS[name]}"
-
-
-def _run(script: str) -> None:
-    # Not executescript, which would commit the transaction that this belongs to.
-    for statement in script.split(";"):
-        if statement.strip():
-            fetch(KNOWLEDGE, statement)
 
 
 def _columns() -> set[str]:

@@ -1,43 +1,23 @@
 """Looks at a store before anything opens it for writing, and refuses in one line."""
 
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from knowledge.schema import REQUIRED_COLUMNS, SCHEMA_VERSION
 from protoconsole.errors import StoreUnusable
+from protoconsole.store_files import has_content, refuse_foreign_file, refuse_unwritable
 
 SCHEMA_MARKER = "pc_schema"
-_MAGIC = b"SQLite format 3\x00"
+PATH_VARIABLE = "KNOWLEDGE_DB_PATH"
 
 
 def refuse_unusable(path: Path) -> None:
     """Raise StoreUnusable where the file cannot serve as a knowledge store; touch nothing."""
-    _refuse_unwritable(path)
-    if path.exists() and path.stat().st_size:
-        _refuse_foreign_file(path)
+    refuse_unwritable(path, PATH_VARIABLE)
+    if has_content(path):
+        refuse_foreign_file(path, PATH_VARIABLE)
         _refuse_schema(path)
-
-
-def _refuse_unwritable(path: Path) -> None:
-    folder = path.parent
-    if path.exists() and not path.is_file():
-        raise StoreUnusable(f"{path}: is not a file; point KNOWLEDGE_DB_PATH at the agent's SQLite file")
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        raise StoreUnusable(f"{path}: cannot be read and written by this user; change its owner or mode")
-    if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
-        raise StoreUnusable(
-            f"{folder}: is not writable, and SQLite keeps its log there; change its owner or mode"
-        )
-
-
-def _refuse_foreign_file(path: Path) -> None:
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise StoreUnusable(
-                f"{path}: is not a SQLite database; move it away or point KNOWLEDGE_DB_PATH elsewhere"
-            )
 
 
 def _refuse_schema(path: Path) -> None:

@@ -31,6 +31,10 @@ class Reason(StrEnum):
     INVALIDATED = "invalidated"
     ON_DEMAND = "on_demand"
     NAMESPACE = "namespace"
+    EMPTY = "empty"  # nothing was left of it without its leaked reasoning
+    INCOGNITO = "incognito"
+    GOAL_TURN = "goal_turn"
+    MEMORY_OFF = "memory_off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,7 @@ class Delivered:
     score: float | None = None
     tier: TrustTier | None = None
     verdict: Verdict | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +209,100 @@ class Projection:
     def ids(self, part: Part) -> list[Ref]:
         """The ids that a part delivered, in the order of the text."""
         return [item.ref for item in self.delivered if item.part is part]
+
+
+class DigestPolicy(StrEnum):
+    """Which prior sessions a prompt names."""
+
+    NEWEST = "newest"
+    RELEVANT = "relevant"
+    OFF = "off"
+
+
+class Absence(StrEnum):
+    """Why the digest does not name a session."""
+
+    ACTIVE = "active"
+    BEYOND = "beyond_max_sessions"
+    BACKGROUND = "background"
+    UNREADABLE = "unreadable"
+    OFF = "policy_off"
+    WHEN_RELEVANT = "only_when_relevant"  # the policy names it where the words of a turn find it
+
+
+class NoSummary(StrEnum):
+    """Why a turn wrote no summary."""
+
+    NO_SESSION = "no_session"
+    INCOGNITO = "incognito"
+    BACKGROUND = "background"
+    DISABLED = "disabled"  # PROTOAGENT_DISABLE_MEMORY
+    MEMORY_OFF = "memory_off"  # middleware.memory: false
+    NOT_TERMINAL = "not_terminal"
+    EMPTY = "empty"
+    NOT_WRITTEN = "not_written"  # the file was refused, or the disk refused it
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenMessage:
+    """What a user or an assistant said."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool; `args` is JSON, `duration_ms` 0 where nobody measured."""
+
+    name: str
+    args: object
+    result: str
+    duration_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A session as its file holds it, without leaked reasoning and credentials.
+
+    `timestamp` is ISO 8601 text, `surface` what the caller told or None, `tool_calls_total` how many calls
+    there were when that is more than are listed.
+    """
+
+    session_id: str
+    trace_id: str | None
+    messages: Sequence[SpokenMessage]
+    tool_calls: Sequence[ToolCall]
+    tool_calls_total: int | None
+    final_output: str
+    timestamp: str
+    surface: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A summary file that tells nothing, and why."""
+
+    session_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A session that a search found, with the words around the match."""
+
+    session: SessionCandidate
+    preview: str  # at most 300 characters; matches between MARK_OPEN and MARK_CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsKept:
+    """What became of posted turns: how many messages are new, and whether the summary was written.
+
+    `detail` is a sentence about the reason where there is more to say.
+    """
+
+    stored: int
+    summary_written: bool
+    reason: NoSummary | None = None
+    detail: str = ""

@@ -71,6 +71,7 @@ class Memory:
     path: str = setting("", Text())
     max_sessions: int = setting(10, Integer(0, 10_000))
     max_tokens: int = setting(2_000, Integer(0, 10_000_000))
+    injections_keep_days: int = setting(365, Integer(0, 36_500))  # 0 keeps the log for ever
 
 
 @dataclass(frozen=True, slots=True)

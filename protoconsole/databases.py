@@ -17,6 +17,7 @@ from protoconsole.paths import Paths
 
 CONSOLE = DEFAULT_DB_ALIAS
 KNOWLEDGE = "knowledge"
+INJECTIONS = "injections"
 
 LOCK_TIMEOUT_S = 10.0
 PRAGMAS = (
@@ -31,7 +32,11 @@ _held = threading.local()
 
 def database_settings(paths: Paths) -> dict[str, dict[str, Any]]:
     """Give Django one database for each store; the journal mode is set when a store is opened."""
-    return {CONSOLE: _sqlite(paths.console_db), KNOWLEDGE: _sqlite(paths.knowledge_db)}
+    return {
+        CONSOLE: _sqlite(paths.console_db),
+        KNOWLEDGE: _sqlite(paths.knowledge_db),
+        INJECTIONS: _sqlite(paths.injection_log),
+    }
 
 
 def _sqlite(path: Path) -> dict[str, Any]:

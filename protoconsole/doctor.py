@@ -10,11 +10,17 @@ from django.db.migrations.executor import MigrationExecutor
 
 from knowledge import adoption, checkup
 from knowledge.preflight import refuse_unusable
+from memory.injections import adoption as log_adoption
+from memory.injections import checkup as log_checkup
+from memory.injections import preflight as log_preflight
+from memory.injections.head import path as head_path
+from memory.injections.key import path as signing_key_path
 from protoconsole.databases import CONSOLE
 from protoconsole.errors import StoreUnusable
 from protoconsole.findings import Finding, Level, found
 from protoconsole.gateway import GatewayError, list_models
 from protoconsole.instance import current
+from protoconsole.store_files import has_content
 
 NOT_OPENED = "run: manage.py serve"
 
@@ -24,10 +30,10 @@ def examine() -> Iterator[Finding]:
     paths = current().paths
     yield from _settings()
     yield _modes([paths.instance_root, paths.knowledge_db.parent], 0o700, "folders")
-    yield _modes([paths.knowledge_db, paths.console_db, paths.secret_key_file], 0o600, "files")
+    yield _modes(_private_files(), 0o600, "files")
     yield _console()
     yield from _knowledge()
-    yield _other_store("injection log", paths.injection_log)
+    yield from _injections()
     yield _other_store("playbooks index", paths.skills_db)
     yield _gateway()
 
@@ -37,10 +43,18 @@ def repair() -> None:
     paths = current().paths
     for path in (paths.instance_root, paths.knowledge_db.parent):
         _close(path, 0o700)
-    for path in (paths.knowledge_db, paths.console_db, paths.secret_key_file):
+    for path in _private_files():
         _close(path, 0o600)
     if _is_opened(paths.knowledge_db):
         checkup.repair()
+    if has_content(paths.injection_log) and log_adoption.is_adopted():
+        log_checkup.repair()
+
+
+def _private_files() -> list[Path]:
+    paths = current().paths
+    log = [paths.injection_log, signing_key_path(), head_path()]
+    return [paths.knowledge_db, paths.console_db, paths.secret_key_file, *log]
 
 
 def _settings() -> Iterator[Finding]:
@@ -94,6 +108,15 @@ def _knowledge() -> Iterator[Finding]:
         yield Finding(
             "other program", Level.WARNING, adoption.OLDER_PROGRAM_WARNING, adoption.OLDER_PROGRAM_MEND
         )
+
+
+def _injections() -> Iterator[Finding]:
+    try:
+        log_preflight.refuse_unusable(current().paths.injection_log)
+    except StoreUnusable as error:
+        yield Finding("injection log", Level.FAULT, str(error))
+        return
+    yield from log_checkup.examine()
 
 
 def _is_opened(path: Path) -> bool:

@@ -18,7 +18,7 @@ from knowledge.stats import stats
 from protoconsole import maintenance
 from protoconsole.actors import MAINTENANCE
 from protoconsole.config import Config
-from protoconsole.databases import KNOWLEDGE, fetch
+from protoconsole.databases import CONSOLE, KNOWLEDGE, fetch
 from protoconsole.instance import current
 from protoconsole.metrics import TEXT_TYPE, exposition
 from protoconsole.version import VERSION
@@ -186,7 +186,7 @@ def _path_of(alias: str) -> Path:
 def _store(alias: str) -> StoreOut:
     path = _path_of(alias)
     size = path.stat().st_size if path.exists() else 0
-    name = "console" if alias != KNOWLEDGE else alias
+    name = "console" if alias == CONSOLE else alias
     return StoreOut(name=name, path=str(path), bytes=size, usable=fault_of_store(path) is None)
 
 

@@ -22,6 +22,8 @@ from django.utils import timezone
 from knowledge.catch_up import catch_up
 from knowledge.services.bulk import sweep
 from knowledge.times import parse_iso, to_iso
+from memory.injections import index as injection_index
+from memory.injections.retention import prune
 from protoconsole.databases import CONSOLE, write_transaction
 from protoconsole.errors import StoreBusy
 from protoconsole.instance import current
@@ -72,6 +74,11 @@ def checkpoint() -> int:
     return 0
 
 
+def prune_injections() -> int:
+    """Remove a piece of what the injection log need no longer keep."""
+    return prune(timezone.now())
+
+
 def clear_sessions() -> int:
     """Remove the sign-ins that have lapsed."""
     with write_transaction(CONSOLE):
@@ -82,6 +89,8 @@ def clear_sessions() -> int:
 STEPS = (
     Step("index", catch_up),
     Step("sweep", sweep),
+    Step("injection index", injection_index.catch_up),
+    Step("injection retention", prune_injections, timedelta(hours=1)),
     Step("checkpoint", checkpoint, timedelta(minutes=5)),
     Step("sessions", clear_sessions, timedelta(days=1)),
 )

@@ -12,7 +12,7 @@ def secret_key(path: Path) -> str:
     """Return the key kept at `path`, making it first where there is none."""
     try:
         if not path.exists():
-            _make(path)
+            make_once(path, secrets.token_urlsafe(64).encode("ascii"))
         key = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: the secret key cannot be kept here: {error}") from error
@@ -21,13 +21,13 @@ def secret_key(path: Path) -> str:
     return key
 
 
-def _make(path: Path) -> None:
+def make_once(path: Path, content: bytes) -> None:
     """Write a key aside and link it into place: of two processes at once, both end with the same key."""
     make_private_dir(path.parent)
     aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
-        with open(aside, "x", encoding="ascii", opener=private_opener) as file:
-            file.write(secrets.token_urlsafe(64))
+        with open(aside, "xb", opener=private_opener) as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         _link_unless_there(aside, path)

@@ -10,6 +10,8 @@ from django.urls import get_script_prefix
 
 from knowledge.adoption import Opening, open_store
 from knowledge.preflight import refuse_unusable
+from memory.injections import preflight as log_preflight
+from memory.injections.adoption import LogOpening, open_log
 from protoconsole.access.keys import create_key
 from protoconsole.access.models import ApiKey, Operator
 from protoconsole.access.operators import create_operator, issue_link
@@ -36,6 +38,7 @@ class WayIn:
 @dataclass(frozen=True, slots=True)
 class Start:
     opening: Opening
+    log: LogOpening
     way_in: WayIn | None
 
 
@@ -47,11 +50,12 @@ def prepare(now: datetime) -> Start:
     """
     paths = current().paths
     refuse_unusable(paths.knowledge_db)
+    log_preflight.refuse_unusable(paths.injection_log)
     _refuse_unwritable_root()
     prepare_console()
     str(settings.SECRET_KEY)  # made now, not by the first request
     collect_static()
-    return Start(open_store(now), _first_way_in())
+    return Start(open_store(now), open_log(), _first_way_in())
 
 
 def _refuse_unwritable_root() -> None:
@@ -79,22 +83,25 @@ def start_message(origin: str, start: Start) -> Iterator[str]:
     yield f"  instance   {paths.instance_root}"
     yield f"  knowledge  {opening.path}{' (new)' if opening.created else ''}"
     yield f"  console    {paths.console_db}"
-    if opening.copy:
-        yield f"  copy made before the first change: {opening.copy}"
+    yield f"  injections {start.log.path}{' (new)' if start.log.created else ''}"
+    for copy in filter(None, (opening.copy, start.log.copy)):
+        yield f"  copy made before the first change: {copy}"
     if opening.index_pending:
         yield f"  {opening.index_pending} rows are still to be indexed; search finds them little by little"
-    for warning in _warnings(opening):
+    if start.log.index_pending:
+        yield f"  {start.log.index_pending} rows of the injection log are still to be indexed"
+    for warning in _warnings(start):
         yield f"  warning: {warning}"
     if start.way_in:
         yield from _way_in_lines(origin, start.way_in)
 
 
-def _warnings(opening: Opening) -> Iterator[str]:
-    config = current().config
+def _warnings(start: Start) -> Iterator[str]:
+    config, opening = current().config, start.opening
     yield from config.warnings
-    if not opening.wal:
+    if not (opening.wal and start.log.wal):
         yield (
-            "another program kept the store from write-ahead logging, so readers and writers wait for each"
+            "another program kept a store from write-ahead logging, so readers and writers wait for each"
             " other; the next start tries again"
         )
     if opening.older_program and not config.knowledge.reject_invalidates:

@@ -12,10 +12,11 @@ from pytest_django.fixtures import Settings
 
 from knowledge.adoption import Opening, open_store
 from knowledge.search import fts5
+from memory.injections.adoption import open_log
 from protoconsole.access.models import Operator
 from protoconsole.access.operators import create_operator
 from protoconsole.actors import Role
-from protoconsole.databases import CONSOLE, KNOWLEDGE
+from protoconsole.databases import CONSOLE, INJECTIONS, KNOWLEDGE
 from protoconsole.instance import Instance, load_instance
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -25,15 +26,15 @@ PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 def use_files(instance: Instance) -> None:
     """Point Django's databases at the files of an instance."""
-    for alias, path in ((CONSOLE, instance.paths.console_db), (KNOWLEDGE, instance.paths.knowledge_db)):
+    paths = instance.paths
+    files = {CONSOLE: paths.console_db, KNOWLEDGE: paths.knowledge_db, INJECTIONS: paths.injection_log}
+    for alias, path in files.items():
         connections[alias].close()
         connections.settings[alias]["NAME"] = str(path)
 
 
 @pytest.fixture(scope="session")
-def migrated_console(
-    tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
-) -> Path:
+def migrated_console(tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker) -> Path:
     """A console database with its tables, made once and copied for each test."""
     path = tmp_path_factory.mktemp("template") / "console.db"
     connections.settings[CONSOLE]["NAME"] = str(path)
@@ -65,7 +66,8 @@ def db(instance: Instance) -> None:
 
 @pytest.fixture
 def store(instance: Instance) -> Opening:
-    """A new, empty knowledge store."""
+    """A new, empty knowledge store, and an empty injection log."""
+    open_log()
     return open_store(timezone.now())
 
 
@@ -80,6 +82,7 @@ def legacy_files(instance: Instance) -> Path:
 @pytest.fixture
 def legacy(legacy_files: Path) -> Opening:
     """The same, opened."""
+    open_log()
     return open_store(timezone.now())
 
 

@@ -125,6 +125,8 @@ def test_the_real_steps_run_on_a_new_store(store: Opening) -> None:
     assert {step.name: (step.runs, step.failures) for step in maintenance.report()} == {
         "index": (1, 0),
         "sweep": (1, 0),
+        "injection index": (1, 0),
+        "injection retention": (1, 0),
         "checkpoint": (1, 0),
         "sessions": (1, 0),
     }

@@ -31,7 +31,7 @@ CONTRACT_DEFAULTS = {
         "chunk_overlap_chars": 150,
         "chunk_min_chars": 200,
     },
-    "memory": {"path": "", "max_sessions": 10, "max_tokens": 2000},
+    "memory": {"path": "", "max_sessions": 10, "max_tokens": 2000, "injections_keep_days": 365},
     "context": {"budget_pct": 8, "prior_sessions": "newest"},
     "skills": {"enabled": True, "db_path": "", "dir": "", "top_k": 24, "scope": "scoped"},
     "commons": {"path": ""},

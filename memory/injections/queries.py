@@ -1,0 +1,158 @@
+"""Reads of the log, each by one range of its index."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from hashlib import sha256
+
+from knowledge.errors import Invalid, NotFound
+from knowledge.types import DEFAULT_PAGE, MAX_PAGE, Page, TrustTier
+from memory.injections import blocks, index, rows, texts
+from memory.injections.errors import TextDamaged, TextNotKept
+from memory.injections.moments import iso_of, micros
+from memory.injections.rows import Stored
+from memory.injections.types import Entered, Given, Index, Item, Turn, TurnDetail, TurnQuery
+from memory.types import Part, Ref
+from protoconsole.databases import INJECTIONS, fetch
+
+Key = tuple[Index, Ref]
+_RANGE = "SELECT at, injection_id FROM pc_injection_items AS i WHERE kind = ? AND ref = ?"
+_ALSO = """ AND EXISTS (SELECT 1 FROM pc_injection_items AS o
+    WHERE o.kind = ? AND o.ref = ? AND o.at = i.at AND o.injection_id = i.injection_id)"""
+
+
+def turns(query: TurnQuery, *, cursor: str | None = None, limit: int = DEFAULT_PAGE) -> Page[Turn]:
+    """List turns newest first. `limit` is 1 to 200. Raises Invalid for a cursor that no list gave."""
+    if not 1 <= limit <= MAX_PAGE:
+        raise Invalid("limit", f"must be 1 to {MAX_PAGE}")
+    first, *others = _keys(query)
+    sql, params = _RANGE, [*first]
+    for other in others:
+        sql, params = sql + _ALSO, [*params, *other]
+    for condition, values in _bounds(query, cursor):
+        sql, params = f"{sql} AND {condition}", [*params, *values]
+    index.before_reading()
+    found = fetch(INJECTIONS, f"{sql} ORDER BY at DESC, injection_id DESC LIMIT ?", (*params, limit + 1))
+    known = rows.stored(injection_id for _, injection_id in found[:limit])
+    shown = [known[injection_id].turn for _, injection_id in found[:limit] if injection_id in known]
+    return Page(shown, "{}-{}".format(*found[limit - 1]) if len(found) > limit else None)
+
+
+def turn(injection_id: int) -> TurnDetail:
+    """Read one turn as it was then. Raises NotFound, and TextDamaged where its words no longer are."""
+    row = _stored(injection_id)
+    if row.turn.legacy:
+        return TurnDetail(row.turn, None, list(_bare_items(row.turn)), (), 0)
+    items = list(blocks.entries(row.blocks, row.beside, texts.read))
+    left_out, total = blocks.left_out(row.left_out, texts.read)
+    query = texts.read(row.query).decode() if row.query else None
+    return TurnDetail(row.turn, query, items, left_out, total)
+
+
+def text_of(injection_id: int) -> str:
+    """Give the text of a turn byte for byte.
+
+    Raises NotFound, TextNotKept for a row of another program, TextDamaged where it is not the text that was
+    sent.
+    """
+    row = _stored(injection_id)
+    if row.turn.kept is None:
+        raise TextNotKept(
+            f"turn #{injection_id} was recorded by a program that keeps ids only: text not kept"
+        )
+    try:
+        text = blocks.put_together(row.blocks, texts.read)
+    except (ValueError, TypeError, LookupError) as error:
+        raise TextDamaged(f"the pieces of turn #{injection_id} cannot be read") from error
+    if sha256(text.encode()).hexdigest() != row.turn.kept.text_sha256:
+        raise TextDamaged(f"the pieces of turn #{injection_id} do not make the text that was sent")
+    return text
+
+
+def count_of(ref: Ref) -> Entered:
+    """Count the turns that a chunk entered."""
+    index.before_reading()
+    of_chunk = "FROM pc_injection_items WHERE kind = ? AND ref = ?"
+    key = (Index.CHUNK, ref)
+    [(count,)] = fetch(INJECTIONS, f"SELECT COUNT(*) {of_chunk}", key)
+    ends = [
+        fetch(INJECTIONS, f"SELECT at {of_chunk} ORDER BY at {order} LIMIT 1", key)
+        for order in ("ASC", "DESC")
+    ]
+    first, last = (iso_of(end[0][0]) if end else None for end in ends)
+    return Entered(count, first, last)
+
+
+def stored_answer(key: str, turn_id: str) -> int | None:
+    """Find the newest row that a key's turn left, so that a retry is answered from it."""
+    rows_found = fetch(
+        INJECTIONS,
+        "SELECT id FROM injections WHERE pc_turn_id = ? AND pc_key = ? ORDER BY id DESC LIMIT 1",
+        (turn_id, key),
+    )
+    return int(rows_found[0][0]) if rows_found else None
+
+
+def read_before(session_id: str, moment: datetime) -> list[Given]:
+    """List the chunks that a session had been given before a moment, oldest first, each with its first turn.
+
+    All of them, since which are rejected by now only the knowledge store knows; `tier` and `source` are what
+    they were then. The other turns of one are `turns(TurnQuery(session_id, ref, until=moment))`.
+    """
+    index.before_reading()
+    found = fetch(
+        INJECTIONS,
+        """SELECT ref, injection_id, at, tier, source FROM pc_injection_given
+        WHERE session_id = ? AND at < ? ORDER BY at, injection_id""",
+        (session_id, micros(moment)),
+    )
+    return [
+        Given(ref, turn_id, iso_of(at), None if tier is None else TrustTier(tier), source)
+        for ref, turn_id, at, tier, source in found
+    ]
+
+
+def _stored(injection_id: int) -> Stored:
+    found = rows.stored([injection_id]).get(injection_id)
+    if found is None:
+        raise NotFound(f"there is no turn #{injection_id} in the injection log")
+    return found
+
+
+def _bare_items(turn: Turn) -> Iterator[Item]:
+    parts = (
+        (Part.PRIOR_SESSIONS, turn.digest_ids),
+        (Part.ALWAYS_ON, turn.hot_ids),
+        (Part.HITS, turn.rag_ids),
+    )
+    for part, refs in parts:
+        yield from (Item(part, ref, rank) for rank, ref in enumerate(refs, 1))
+
+
+def _keys(query: TurnQuery) -> list[Key]:
+    """Name the ranges that a turn must be in, the one to walk first: a session has few turns."""
+    wanted = (
+        (Index.SESSION, query.session_id),
+        (Index.CHUNK, query.ref),
+        (Index.DIGEST, query.told_of),
+    )
+    return [(kind, ref) for kind, ref in wanted if ref is not None] or [(Index.TURN, "")]
+
+
+def _bounds(query: TurnQuery, cursor: str | None) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if query.since is not None:
+        yield "at >= ?", (micros(query.since),)
+    if query.until is not None:
+        yield "at <= ?", (micros(query.until),)
+    if cursor is not None:
+        yield "(at, injection_id) < (?, ?)", _place(cursor)
+
+
+def _place(cursor: str) -> tuple[int, int]:
+    at, _, injection_id = cursor.rpartition("-")
+    if not all(_is_number(part) for part in (at.removeprefix("-"), injection_id)):
+        raise Invalid("cursor", f"{cursor[:40]!r} was not given by this list; leave it out to start anew")
+    return int(at), int(injection_id)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18

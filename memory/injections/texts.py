@@ -1,0 +1,63 @@
+"""The table of texts, each kept once by its SHA-256."""
+
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from hashlib import sha256
+
+from memory.injections.errors import TextDamaged
+from protoconsole.databases import INJECTIONS, execute_each, fetch, rows_of
+
+_AT_ONCE = 500
+_INSERT = "INSERT INTO pc_texts (sha, seen, body) VALUES (?, ?, ?)"
+_SEEN = "UPDATE pc_texts SET seen = ? WHERE sha = ?"
+_REMOVE = "DELETE FROM pc_texts WHERE id IN (SELECT id FROM pc_texts WHERE seen < ? LIMIT ?)"
+
+
+def keep(texts: Mapping[bytes, bytes], day: int) -> None:
+    """Store what is not there yet and note that a turn of this day uses it all; needs a write transaction."""
+    known = _days(list(texts))
+    fresh = [(sha, day, zlib.compress(body)) for sha, body in texts.items() if sha not in known]
+    execute_each(INJECTIONS, _INSERT, fresh)
+    execute_each(INJECTIONS, _SEEN, [(day, sha) for sha, seen in known.items() if seen < day])
+
+
+def read(sha: bytes) -> bytes:
+    """Raises TextDamaged where the text is gone or is not the one that was kept."""
+    rows = fetch(INJECTIONS, "SELECT CAST(body AS BLOB) FROM pc_texts WHERE sha = ?", (sha,))
+    body = _unpacked(rows[0][0]) if rows else None
+    if body is None or sha256(body).digest() != sha:
+        raise TextDamaged(f"the text {sha.hex()[:12]} is {'damaged' if rows else 'missing'}")
+    return body
+
+
+def sound() -> set[bytes]:
+    """Read every text and name those that are what their hash says."""
+    return {sha for sha, body in _all() if body is not None and sha256(body).digest() == sha}
+
+
+def forget_before(day: int, limit: int) -> int:
+    """Remove texts that no turn has used since a day; needs a write transaction."""
+    fetch(INJECTIONS, _REMOVE, (day, limit))
+    return int(fetch(INJECTIONS, "SELECT changes()")[0][0])
+
+
+def _days(shas: Collection[bytes]) -> dict[bytes, int]:
+    wanted = list(shas)
+    days: dict[bytes, int] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = wanted[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(part))
+        days.update(fetch(INJECTIONS, f"SELECT sha, seen FROM pc_texts WHERE sha IN ({marks})", part))
+    return days
+
+
+def _all() -> Iterator[tuple[bytes, bytes | None]]:
+    for sha, body in rows_of(INJECTIONS, "SELECT CAST(sha AS BLOB), CAST(body AS BLOB) FROM pc_texts"):
+        yield sha, _unpacked(body)
+
+
+def _unpacked(body: bytes) -> bytes | None:
+    try:
+        return zlib.decompress(body)
+    except zlib.error:
+        return None
