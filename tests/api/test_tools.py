@@ -17,6 +17,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "memory_list": {},
     "memory_stats": {},
     "forget_memory": {"chunk_id": 1},
+    "session_search": {"query": "x"},
+    "recall_session": {"session_id": "chat-1"},
 }
 
 
@@ -52,6 +54,8 @@ def test_the_arguments_are_those_of_the_contract(agent: Caller) -> None:
         "memory_list": {"domain", "review_state", "limit"},
         "memory_stats": set(),
         "forget_memory": {"chunk_id", "reason"},
+        "session_search": {"query", "k"},
+        "recall_session": {"session_id"},
     }  # fmt: skip
     assert schemas["memory_ingest"]["required"] == ["content"]
     assert schemas["memory_ingest"]["properties"]["domain"]["default"] == "general"
@@ -118,8 +122,8 @@ def test_nothing_but_reasoning_is_dropped(agent: Caller) -> None:
 @pytest.mark.parametrize("field", ["source", "source_type", "review_state", "session_id", "trust", "kind"])
 @pytest.mark.parametrize("tool", list(ARGUMENTS))
 def test_what_is_no_argument_is_refused_by_name(agent: Caller, tool: str, field: str) -> None:
-    reply = agent.post(f"{TOOLS}/{tool}", ARGUMENTS[tool] | {field: "x"})
-    # memory_list has an argument of that name, which takes other values.
+    reply = agent.post(f"{TOOLS}/{tool}", ARGUMENTS[tool] | {field: "no value"})
+    # memory_list and recall_session have an argument of such a name, which takes other values.
     assert (reply.status, reply.body["detail"].partition(":")[0]) == (422, field)
 
 
@@ -299,6 +303,9 @@ def test_an_incognito_conversation_reads_and_writes_nothing(
     row = added(operator)
     for tool, arguments in ARGUMENTS.items():
         reply = agent.post(f"{TOOLS}/{tool}", arguments, X_Incognito=value)
+        if tool == "recall_session":
+            assert reply.status == 404  # not refused: there is no such session
+            continue
         assert reply.status == 200
         refused = reply.body["data"].get("outcome") == "refused"
         assert refused is (tool in ("memory_ingest", "forget_memory")), tool
