@@ -55,8 +55,8 @@ def restore(session_id: str) -> None:
 def sweep_deleted() -> int:
     """Remove for good what was deleted a day ago or earlier; return how many."""
     lapsed = list(DeletedSummary.objects.filter(at__lte=timezone.now() - KEPT_FOR))
-    for kept in lapsed:
-        _deleted().remove(kept.file_name)
+    for name in (name for kept in lapsed for name in summaries.possible_names(kept.session_id)):
+        _deleted().remove(name)
     if lapsed:
         with write_transaction(CONSOLE):
             DeletedSummary.objects.filter(pk__in=[kept.pk for kept in lapsed]).delete()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from protoconsole.paths import make_private_dir
 
@@ -20,8 +21,7 @@ class FileFault(Exception):
     """A file that is there and cannot be read; the text says why, about the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file as a listing shows it; two equal entries are taken for the same content."""
 
     name: str

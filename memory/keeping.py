@@ -1,4 +1,7 @@
-"""What is left of a conversation that is to be kept: no echo of our own, no thinking aloud, no credential."""
+"""What is left of a conversation that is to be kept: no echo of our own, no thinking aloud, no credential.
+
+No Django, no clock, no file.
+"""
 
 import math
 

@@ -17,9 +17,10 @@ _NAMES = (
 )
 _IS_NAME = re.compile(rf"(?:{_NAMES})\Z", re.IGNORECASE | re.ASCII)
 
-_PRIVATE_KEY = (
+_PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r".*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
+    r".*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.ASCII | re.DOTALL,
 )
 _LOGIN = r"(?<=://)[^\s/@:?#\"'<>]{0,256}+:[^\s/?#\"'<>]{1,256}(?=@)"
 _BEARER = r"(?<![A-Za-z0-9])(?i:bearer)[ \t]+(?:(?=[\w.~+/-]{0,64}\d)[\w.~+/-]{8,}+|[\w.~+/-]{16,}+)=*"
@@ -47,14 +48,13 @@ _ASSIGNED = (
 )
 
 _SECRET = re.compile(
-    rf"{_PRIVATE_KEY}|{_LOGIN}|(?P<bearer>{_BEARER})|{_JWT}"
-    rf"|(?<![A-Za-z0-9])(?:{_SERVICE_KEYS})|(?i:{_ASSIGNED})",
-    re.ASCII | re.DOTALL,
+    rf"{_LOGIN}|(?P<bearer>{_BEARER})|{_JWT}|(?<![A-Za-z0-9])(?:{_SERVICE_KEYS})|(?i:{_ASSIGNED})",
+    re.ASCII,
 )
 
-# What every credential has in it, in small letters: most texts have none of it, which is soon seen.
+# What every credential of one line has in it, in small letters: most lines have none of it, which is soon seen.
 _SIGNS = (
-    "://", "private key", "bearer", "eyj", "sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_",
+    "://", "bearer", "eyj", "sk-", "k_live_", "k_test_", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_",
     "ghr_", "github_pat_", "glpat-", "xox",
     "aiza", "hf_", "pc_", "passw", "passphrase", "pwd", "secret", "token", "credential", "authorization", "key",
 )  # fmt: skip
@@ -62,8 +62,12 @@ _SIGNS = (
 
 def redact(text: str) -> str:
     """Return the text with `[redacted]` in the place of every credential."""
-    small = text.lower()
-    return _SECRET.sub(_hidden, text) if any(sign in small for sign in _SIGNS) else text
+    return "\n".join(map(_redacted_line, _PRIVATE_KEY.sub(REDACTED, text).split("\n")))
+
+
+def _redacted_line(line: str) -> str:
+    small = line.lower()
+    return _SECRET.sub(_hidden, line) if any(sign in small for sign in _SIGNS) else line
 
 
 def names_secret(name: str) -> bool:

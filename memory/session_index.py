@@ -32,6 +32,7 @@ SETTLED_NS = 2 * 10**9  # as coarse as the time stamps of any disk in use
 FILES_AT_ONCE = 500
 MAX_INDEXED_CHARS = 1_000_000
 STATE = "SELECT folder_stamp, version FROM memory_indexstate WHERE id = 1"
+KNOWN = "SELECT session_id, file_name, mtime_ns, size, inode FROM memory_indexedsession"
 DROP_WORDS = "DELETE FROM memory_session_words WHERE rowid = ?"
 ADD_WORDS = "INSERT INTO memory_session_words (rowid, words) VALUES (?, ?)"
 
@@ -120,16 +121,16 @@ def _by_age(rows: QuerySet[IndexedSession]) -> QuerySet[IndexedSession]:
 def _follow(patience: float) -> int:
     began_ns = time.time_ns()
     where = summaries.folder()
-    sync_of = _Sync(where, patience, _state().version)
+    look = _Look(where, patience, _state().version)
     stamp = where.stamp()
     settled = stamp if began_ns - stamp > SETTLED_NS else None
     try:
-        return sync_of.run(settled)
+        return look.run(settled)
     except _Overtaken:
         return 0
 
 
-class _Sync:
+class _Look:
     """One look through the folder."""
 
     def __init__(self, where: Folder, patience: float, seen_version: int) -> None:
@@ -183,8 +184,7 @@ def _advance() -> None:
 
 
 def _known() -> dict[str, Entry]:
-    rows = IndexedSession.objects.values_list("session_id", "file_name", "mtime_ns", "size", "inode")
-    return {session_id: Entry(name, mtime, size, inode) for session_id, name, mtime, size, inode in rows}
+    return {session_id: Entry(*facts) for session_id, *facts in fetch(CONSOLE, KNOWN)}
 
 
 def _put(read: Mapping[Entry, Summary | Unreadable]) -> None:

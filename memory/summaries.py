@@ -7,6 +7,7 @@ credential and no echo of a projection.
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from knowledge.errors import Invalid
@@ -45,6 +46,7 @@ def file_name(session_id: str) -> str:
     return session_id.replace(":", "%3A") + SUFFIX
 
 
+@lru_cache(maxsize=50_000)  # a listing asks for the same names time and again
 def session_of(name: str) -> str | None:
     """Say which session a file is the summary of, None for any other file."""
     session_id = name.removesuffix(SUFFIX).replace("%3A", ":")

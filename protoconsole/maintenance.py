@@ -22,8 +22,10 @@ from django.utils import timezone
 from knowledge.catch_up import catch_up
 from knowledge.services.bulk import sweep
 from knowledge.times import parse_iso, to_iso
+from memory.deleting import sweep_deleted
 from memory.injections import index as injection_index
 from memory.injections.retention import prune
+from memory.session_index import deep_sync
 from protoconsole.databases import CONSOLE, write_transaction
 from protoconsole.errors import StoreBusy
 from protoconsole.instance import current
@@ -91,6 +93,8 @@ STEPS = (
     Step("sweep", sweep),
     Step("injection index", injection_index.catch_up),
     Step("injection retention", prune_injections, timedelta(hours=1)),
+    Step("session index", deep_sync, timedelta(minutes=1)),
+    Step("deleted sessions", sweep_deleted, timedelta(hours=1)),
     Step("checkpoint", checkpoint, timedelta(minutes=5)),
     Step("sessions", clear_sessions, timedelta(days=1)),
 )

@@ -127,6 +127,8 @@ def test_the_real_steps_run_on_a_new_store(store: Opening) -> None:
         "sweep": (1, 0),
         "injection index": (1, 0),
         "injection retention": (1, 0),
+        "session index": (1, 0),
+        "deleted sessions": (1, 0),
         "checkpoint": (1, 0),
         "sessions": (1, 0),
     }
