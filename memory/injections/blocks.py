@@ -9,6 +9,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +19,7 @@ from memory.types import Delivered, LeftOut, Part, Projection, Reason
 
 LEFT_OUT_KEPT = 200
 SHA_BYTES = 32
+_DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BY_HASH = frozenset({Part.ALWAYS_ON, Part.HITS, Part.PRIOR_SESSIONS})
 
 Segment = str | list[Any]
@@ -42,11 +44,14 @@ def take_apart(projection: Projection, query: str) -> Pieces:
     waiting: dict[str, deque[Delivered]] = defaultdict(deque)
     for item in projection.delivered:
         waiting[item.words].append(item)
-    documents = [_document(block, texts) for block in _blocks(projection.text, waiting)]
-    beside = [_entry(item, texts) for left in waiting.values() for item in left]
+    blocks = [_document(tuple(block)) for block in _blocks(projection.text, waiting)]
+    left = tuple(item for items in waiting.values() for item in items)
+    beside = [_document(left)] if left else []
+    for document in (*blocks, *beside):
+        texts |= document.texts
     return Pieces(
-        blocks=b"".join(documents),
-        beside=_document(beside, texts) if beside else None,
+        blocks=b"".join(document.sha for document in blocks),
+        beside=beside[0].sha if beside else None,
         left_out=_left_out(projection.left_out, texts),
         query=_keep(query.encode(), texts),
         texts=texts,
@@ -110,9 +115,17 @@ def _blocks(text: str, waiting: Mapping[str, deque[Delivered]]) -> Iterator[list
     yield block
 
 
-def _document(block: Sequence[Delivered | Segment], texts: Texts) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Document:
+    sha: bytes
+    texts: Mapping[bytes, bytes]
+
+
+@lru_cache(maxsize=64)  # most parts are the same from turn to turn
+def _document(block: tuple[Delivered | str, ...]) -> _Document:
+    texts: Texts = {}
     segments = [_entry(one, texts) if isinstance(one, Delivered) else one for one in block]
-    return _keep(json.dumps(segments, ensure_ascii=False, separators=(",", ":")).encode(), texts)
+    return _Document(_keep(_DENSE(segments).encode(), texts), texts)
 
 
 def _entry(item: Delivered, texts: Texts) -> Segment:
@@ -134,7 +147,7 @@ def _left_out(candidates: Sequence[LeftOut], texts: Texts) -> bytes | None:
     if not candidates:
         return None
     kept = [[one.part, one.ref, one.reason] for one in candidates[:LEFT_OUT_KEPT]]
-    return _keep(json.dumps([len(candidates), kept], separators=(",", ":")).encode(), texts)
+    return _keep(_DENSE([len(candidates), kept]).encode(), texts)
 
 
 def _item(segment: list[Any], read: Reader) -> Item:

@@ -30,12 +30,13 @@ def path() -> Path:
 def read(key: bytes) -> Link | None:
     """Raises HeadDamaged for a note that this key did not sign, also where another key did."""
     try:
-        text = path().read_text("ascii")
+        descriptor = os.open(path(), os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError as error:
-        raise HeadDamaged("it is not readable") from error
-    return _parsed(text, key)
+    try:
+        return _parsed(os.read(descriptor, _LENGTH), key)
+    finally:
+        os.close(descriptor)
 
 
 def note(key: bytes, link: Link) -> None:
@@ -77,7 +78,7 @@ def advance(key: bytes, link: Link, before: Link) -> bool:
     return True
 
 
-def _parsed(text: str, key: bytes) -> Link:
+def _parsed(text: bytes, key: bytes) -> Link:
     try:
         row_id, seq, mac, by_key, signature = json.loads(text)
         link = Link(int(row_id), int(seq), bytes.fromhex(mac))

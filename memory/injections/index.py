@@ -94,9 +94,10 @@ def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
     with write_transaction(INJECTIONS, patience):
         sql = f"SELECT {SELECTED}, pc_seq FROM injections WHERE id > ? ORDER BY id LIMIT ?"
         rows = fetch(INJECTIONS, sql, (indexed_to(), limit))
-        for row in rows:
-            _enter(ids_of(row), of_another_program=row[6] is None)
         if rows:
+            execute_each(INJECTIONS, _ENTER, (entry for row in rows for entry in entries_of(ids_of(row))))
+            others = (ids_of(row) for row in rows if row[6] is None)
+            execute_each(INJECTIONS, _GIVE, (given for row in others for given in _given_by_another(row)))
             meta.put(INDEXED_TO, str(rows[-1][0]))
     return len(rows)
 
@@ -118,9 +119,8 @@ def rebuild() -> None:
         pass
 
 
-def _enter(row: Ids, *, of_another_program: bool) -> None:
-    execute_each(INJECTIONS, _ENTER, entries_of(row))
-    if of_another_program and row.session_id:
+def _given_by_another(row: Ids) -> Iterator[tuple[str, Ref, int, int, None, None]]:
+    if row.session_id:
         at = micros_of_text(row.ts)
-        refs = dict.fromkeys((*row.hot, *row.rag))
-        execute_each(INJECTIONS, _GIVE, [(row.session_id, ref, at, row.id, None, None) for ref in refs])
+        for ref in dict.fromkeys((*row.hot, *row.rag)):
+            yield row.session_id, ref, at, row.id, None, None

@@ -2,6 +2,7 @@
 
 import hmac
 import secrets
+from functools import lru_cache
 from pathlib import Path
 
 from protoconsole.instance import current
@@ -17,15 +18,18 @@ def path() -> Path:
 
 def signing_key() -> bytes:
     """Return the key, making it first where there is none; raise OSError where that cannot be done."""
-    file = path()
-    if not file.exists():
-        make_once(file, secrets.token_bytes(KEY_BYTES))
-    return file.read_bytes()
+    key = existing_key()
+    if key is None:
+        make_once(path(), secrets.token_bytes(KEY_BYTES))
+        return path().read_bytes()
+    return key
 
 
 def existing_key() -> bytes | None:
-    file = path()
-    return file.read_bytes() if file.exists() else None
+    try:
+        return path().read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 def sign(key: bytes, *words: object) -> bytes:
@@ -33,6 +37,7 @@ def sign(key: bytes, *words: object) -> bytes:
     return hmac.digest(key, "|".join(map(str, words)).encode(), "sha256")
 
 
+@lru_cache(maxsize=4)
 def fingerprint(key: bytes) -> str:
     """Tell keys apart without telling the key."""
     return sign(key, "fingerprint").hex()[:16]

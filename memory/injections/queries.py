@@ -1,6 +1,7 @@
 """Reads of the log, each by one range of its index."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
 
@@ -42,9 +43,10 @@ def turn(injection_id: int) -> TurnDetail:
     row = _stored(injection_id)
     if row.turn.legacy:
         return TurnDetail(row.turn, None, list(_bare_items(row.turn)), (), 0)
-    items = list(blocks.entries(row.blocks, row.beside, texts.read))
-    left_out, total = blocks.left_out(row.left_out, texts.read)
-    query = texts.read(row.query).decode() if row.query else None
+    with _readable(injection_id):
+        items = list(blocks.entries(row.blocks, row.beside, texts.read))
+        left_out, total = blocks.left_out(row.left_out, texts.read)
+        query = texts.read(row.query).decode() if row.query else None
     return TurnDetail(row.turn, query, items, left_out, total)
 
 
@@ -59,10 +61,8 @@ def text_of(injection_id: int) -> str:
         raise TextNotKept(
             f"turn #{injection_id} was recorded by a program that keeps ids only: text not kept"
         )
-    try:
+    with _readable(injection_id):
         text = blocks.put_together(row.blocks, texts.read)
-    except (ValueError, TypeError, LookupError) as error:
-        raise TextDamaged(f"the pieces of turn #{injection_id} cannot be read") from error
     if sha256(text.encode()).hexdigest() != row.turn.kept.text_sha256:
         raise TextDamaged(f"the pieces of turn #{injection_id} do not make the text that was sent")
     return text
@@ -109,6 +109,15 @@ def read_before(session_id: str, moment: datetime) -> list[Given]:
         Given(ref, turn_id, iso_of(at), None if tier is None else TrustTier(tier), source)
         for ref, turn_id, at, tier, source in found
     ]
+
+
+@contextmanager
+def _readable(injection_id: int) -> Iterator[None]:
+    """Let a row that points at pieces of another kind be damage, not a crash."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError) as error:
+        raise TextDamaged(f"the pieces of turn #{injection_id} cannot be read") from error
 
 
 def _stored(injection_id: int) -> Stored:

@@ -15,8 +15,9 @@ _TEXTS = ("ts", "session_id", "digest_session_ids", "hot_chunk_ids", "rag_chunk_
 # As bytes: another program's text that is no UTF-8 must not stop a read.
 SELECTED = ", ".join(("id", *(f"CAST({name} AS BLOB)" for name in _TEXTS)))
 _DETAILED = f"""SELECT {SELECTED}, CAST(approx_tokens AS INTEGER), CAST(rag_stage_counts AS BLOB), pc_key,
-    pc_turn_id, pc_model, pc_window, pc_text_sha256, CAST(pc_about AS BLOB), pc_blocks, pc_beside, pc_left_out,
-    pc_query FROM injections"""
+    pc_turn_id, pc_model, pc_window, pc_text_sha256, CAST(pc_about AS BLOB),
+    {", ".join(f"CAST({name} AS BLOB)" for name in ("pc_blocks", "pc_beside", "pc_left_out", "pc_query"))}
+    FROM injections"""
 _LARGEST = 2**63
 
 
@@ -56,7 +57,7 @@ def ids_of(row: tuple[Any, ...]) -> Ids:
 
 
 def about(projection: Projection) -> str:
-    """Write what is true of a turn as a whole; `_kept` reads it."""
+    """Write what is true of a turn as a whole; `_about_of` reads it."""
     budget = projection.budget
     tiers = Counter(item.tier for item in projection.delivered)
     return json.dumps(
@@ -93,21 +94,23 @@ def _stored(row: tuple[Any, ...]) -> Stored:
 
 
 def _kept(key: str, turn_id: str | None, model: str, window: int | None, sha: str, text: bytes) -> Kept:
-    known = _json(text)
-    if not isinstance(known, dict):
-        known = {}  # not as it was written, which the chain names
-    ceiling, used, overflow = known.get("budget", (None, 0, ()))
-    return Kept(
-        key=key,
-        turn_id=turn_id,
-        model=model,
-        window=window,
-        text_sha256=sha,
-        sections=[Section(Part(label), chars, cut) for label, chars, cut in known.get("sections", ())],
-        budget=Budget(ceiling, used, [Shed(Part(label), *dropped) for label, *dropped in overflow]),
-        sources=known.get("sources", ()),
-        tiers=dict(zip(TrustTier, known.get("tiers", (0, 0, 0)), strict=True)),
-    )
+    sections, budget, sources, tiers = _about_of(text)
+    return Kept(key, turn_id, model, window, sha, sections, budget, sources, tiers)
+
+
+def _about_of(text: bytes) -> tuple[list[Section], Budget, list[str], dict[TrustTier, int]]:
+    """Read what `about` wrote; of a cell that was changed, which the chain names, nothing."""
+    try:
+        known = json.loads(text)
+        ceiling, used, overflow = known["budget"]
+        return (
+            [Section(Part(label), chars, cut) for label, chars, cut in known["sections"]],
+            Budget(ceiling, used, [Shed(Part(label), *dropped) for label, *dropped in overflow]),
+            [str(source) for source in known["sources"]],
+            dict(zip(TrustTier, known["tiers"], strict=True)),
+        )
+    except (ValueError, TypeError, LookupError):
+        return [], Budget(None, 0), [], {}
 
 
 def _counts(cell: bytes | None) -> Mapping[str, int]:

@@ -8,15 +8,20 @@ from memory.injections.errors import TextDamaged
 from protoconsole.databases import INJECTIONS, execute_each, fetch, rows_of
 
 _AT_ONCE = 500
+_SMALL = 2_048
 _INSERT = "INSERT INTO pc_texts (sha, seen, body) VALUES (?, ?, ?)"
 _SEEN = "UPDATE pc_texts SET seen = ? WHERE sha = ?"
 _REMOVE = "DELETE FROM pc_texts WHERE id IN (SELECT id FROM pc_texts WHERE seen < ? LIMIT ?)"
 
 
 def keep(texts: Mapping[bytes, bytes], day: int) -> None:
-    """Store what is not there yet and note that a turn of this day uses it all; needs a write transaction."""
+    """Store what is not there yet and note that a turn of this day uses it all; needs a write transaction.
+
+    The noted day never goes back, whatever the clock does: a text is as old as the newest turn before it.
+    """
+    day = max(day, fetch(INJECTIONS, "SELECT COALESCE(MAX(seen), 0) FROM pc_texts")[0][0])
     known = _days(list(texts))
-    fresh = [(sha, day, zlib.compress(body)) for sha, body in texts.items() if sha not in known]
+    fresh = [(sha, day, _packed(body)) for sha, body in texts.items() if sha not in known]
     execute_each(INJECTIONS, _INSERT, fresh)
     execute_each(INJECTIONS, _SEEN, [(day, sha) for sha, seen in known.items() if seen < day])
 
@@ -54,6 +59,14 @@ def _days(shas: Collection[bytes]) -> dict[bytes, int]:
 def _all() -> Iterator[tuple[bytes, bytes | None]]:
     for sha, body in rows_of(INJECTIONS, "SELECT CAST(sha AS BLOB), CAST(body AS BLOB) FROM pc_texts"):
         yield sha, _unpacked(body)
+
+
+def _packed(body: bytes) -> bytes:
+    """Most texts are a line: a small window is as good for them, and much faster to set up."""
+    if len(body) > _SMALL:
+        return zlib.compress(body)
+    packer = zlib.compressobj(wbits=11, memLevel=4)
+    return packer.compress(body) + packer.flush()
 
 
 def _unpacked(body: bytes) -> bytes | None:

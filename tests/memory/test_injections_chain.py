@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 
 from memory.injections import chain, checkup, head, index, queries, retention
 from memory.injections.adoption import open_log
-from memory.injections.errors import ChainBroken
+from memory.injections.errors import ChainBroken, TextDamaged
 from memory.injections.types import TurnQuery
 from protoconsole.databases import INJECTIONS, fetch
 from protoconsole.findings import Finding
@@ -102,6 +102,30 @@ def test_a_row_with_one_thing_changed_is_named(instance: Instance, change: str) 
     plainly(instance, f"UPDATE injections SET {change} WHERE id = 2")
 
     assert faults()["injection chain"] == "broken at row #2: it is not as it was written"
+    assert [turn.id for turn in queries.turns(TurnQuery()).items][-1] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "pc_about = '[]'",
+        "pc_about = NULL",
+        "pc_blocks = 'text'",
+        "pc_blocks = pc_query",
+        "pc_beside = pc_query",
+        "pc_left_out = pc_query",
+        "pc_query = zeroblob(32)",
+    ],
+)
+def test_a_row_made_unreadable_is_damage_and_no_crash(instance: Instance, change: str) -> None:
+    [turn_id] = recorded_many(1)
+
+    plainly(instance, f"UPDATE injections SET {change}")
+
+    assert [turn.id for turn in queries.turns(TurnQuery()).items] == [turn_id]
+    for read in (queries.turn, queries.text_of):
+        with suppress(TextDamaged):
+            read(turn_id)
 
 
 def test_a_chain_rewritten_without_the_key_is_named(instance: Instance) -> None:
@@ -403,6 +427,15 @@ class TestRetention:
         assert faults() == {}
         words = {checkup.texts.read(sha) for (sha,) in fetch(INJECTIONS, "SELECT sha FROM pc_texts")}
         assert b"- both" in words and b"- old" not in words
+
+    def test_a_clock_that_went_back_costs_no_words(self, instance: Instance) -> None:
+        recorded(projected(hit(1, "- one")))
+        early = recorded(projected(hit(2, "- two")), now=NOON - timedelta(days=800))
+
+        prune_all(NOON + timedelta(days=100))
+
+        assert "- two" in queries.text_of(early)
+        assert faults() == {}
 
     def test_broken_rows_are_kept_as_evidence(self, instance: Instance) -> None:
         recorded_many(3)
