@@ -106,7 +106,7 @@ def _saved(request: KnownRequest, chunk: Chunk, form: EditForm) -> HttpResponse:
     except (Stale, Conflict):
         return _edit_conflict(request, chunk, form)
     _tell(request, chunk, revision, f"Saved as #{revision.id}, which replaces #{chunk.id}.")
-    return redirect("knowledge:chunk", revision.id)
+    return redirect(back_or(request, reverse("knowledge:chunk", args=[revision.id])))
 
 
 def _changed_since(request: KnownRequest, chunk_id: int, error: Stale | Conflict) -> HttpResponse:

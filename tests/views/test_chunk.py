@@ -134,6 +134,19 @@ def test_an_edit_is_the_same_as_by_the_service(store: Opening, as_operator: Clie
     assert (entry.action, entry.actor, entry.surface) == ("edited", "olive", "page")
 
 
+@pytest.mark.parametrize(
+    ("back", "led_to"),
+    [("/review/?kind=fact&chosen=9", "/review/?kind=fact&chosen=9"), ("https://evil.example/", "/chunks/2/")],
+)
+def test_an_edit_leads_back_to_the_page_of_ours_that_asked_for_it(
+    store: Opening, as_operator: Client, back: str, led_to: str
+) -> None:
+    chunk = learnt("three nodes")
+    sent = {"content": "five nodes", "version": chunk.version, "back": back}
+
+    assert as_operator.post(url(chunk, "edit/"), sent).headers["Location"] == led_to
+
+
 def test_the_edit_form_holds_the_text_and_the_version(store: Opening, as_operator: Client) -> None:
     chunk = note("line one\nline <two>", heading="two\nlines")
     form = as_operator.get(url(chunk, "edit/")).content.decode()
