@@ -8,6 +8,7 @@ from django.utils import timezone
 from memory.types import SessionCandidate
 
 MAX_ID_CHARS = 200
+MAX_MODEL_CHARS = 200
 
 
 class IndexedSession(models.Model):
@@ -110,3 +111,15 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} in {self.thread_id}"
+
+
+class ModelWindow(models.Model):
+    """How many tokens a model's window holds, as its gateway told; None while it has not been told."""
+
+    name = models.CharField(max_length=MAX_MODEL_CHARS, unique=True)
+    tokens = models.IntegerField(null=True)
+    attempts = models.IntegerField(default=0)
+    ask_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

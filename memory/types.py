@@ -211,6 +211,32 @@ class Projection:
         return [item.ref for item in self.delivered if item.part is part]
 
 
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A turn that asks what it should know. `query` is the last user message, `window` is in tokens.
+
+    `working_state` None means what the session told last; `record` False leaves no row in the log.
+    """
+
+    query: str
+    session_id: str | None = None
+    turn_id: str | None = None
+    model: str | None = None
+    window: int | None = None
+    incognito: bool = False
+    goal_turn: bool = False
+    working_state: WorkingState | None = None
+    record: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Rows to be looked at as if an operator had ruled on them or pinned them."""
+
+    confirmed: frozenset[Ref] = frozenset()
+    rejected: frozenset[Ref] = frozenset()
+    pinned: frozenset[Ref] = frozenset()
+
 class DigestPolicy(StrEnum):
     """Which prior sessions a prompt names."""
 

@@ -1,0 +1,88 @@
+"""How many tokens a model's window holds: as configured, else as its gateway tells (SPEC 12).
+
+A turn never asks the gateway. It notes a model that it does not know, and maintenance asks.
+"""
+
+import logging
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from django.db.models import F
+from django.utils import timezone
+
+from memory.models import MAX_MODEL_CHARS, ModelWindow
+from protoconsole.databases import CONSOLE, write_transaction
+from protoconsole.errors import StoreBusy
+from protoconsole.gateway import GatewayError, learn_window
+from protoconsole.instance import current
+
+PATIENCE_S = 0.05  # of a turn that notes a model; the next turn can do it as well
+MOST_NOTED = 1_000  # names come from callers
+FIRST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE = timedelta(days=1)
+
+_log = logging.getLogger("protoconsole.windows")
+
+
+def window_of(model: str | None) -> int | None:
+    """Give the window of a model in tokens, that of the default model where nothing is known of this one.
+
+    None where nothing is known of either; the log says so once for each model.
+    """
+    default = current().config.model.name
+    names = dict.fromkeys(name for name in (model, default) if name)
+    window = next((window for name in names if (window := _known(name))), None)
+    if window is None:
+        _say_once(model or default)
+    return window
+
+
+def learn_next() -> int:
+    """Ask the gateway for the window of one model that is due; 0 where none is.
+
+    A model that the gateway does not know is asked for again after the longest pause.
+    """
+    model = current().config.model
+    now = timezone.now()
+    due = ModelWindow.objects.filter(tokens=None, ask_at__lte=now).order_by("ask_at").first()
+    if due is None or not model.api_base:
+        return 0
+    _put_off(due, now)
+    try:
+        tokens = learn_window(model, due.name)
+    except GatewayError as error:
+        _log.warning("the window of the model %s is not known yet: %s", due.name, error)
+        return 1
+    with write_transaction(CONSOLE):
+        ModelWindow.objects.filter(pk=due.pk).update(tokens=tokens, ask_at=now + LONGEST_PAUSE)
+    return 1
+
+
+def _known(name: str) -> int | None:
+    configured = current().config.model.windows.get(name)
+    if configured is not None or not current().config.model.api_base or len(name) > MAX_MODEL_CHARS:
+        return configured
+    found = ModelWindow.objects.filter(name=name).values_list("tokens", flat=True)
+    for tokens in found:
+        return tokens
+    _note(name)
+    return None
+
+
+def _note(name: str) -> None:
+    with suppress(StoreBusy), write_transaction(CONSOLE, PATIENCE_S):
+        if ModelWindow.objects.count() < MOST_NOTED:
+            ModelWindow.objects.get_or_create(name=name, defaults={"ask_at": timezone.now()})
+
+
+def _put_off(due: ModelWindow, now: datetime) -> None:
+    """Set the next time before asking, so that an attempt that dies is followed by a pause too."""
+    pause = min(FIRST_PAUSE * 2 ** min(due.attempts, 20), LONGEST_PAUSE)
+    with write_transaction(CONSOLE):
+        ModelWindow.objects.filter(pk=due.pk).update(attempts=F("attempts") + 1, ask_at=now + pause)
+
+
+@lru_cache(maxsize=MOST_NOTED)
+def _say_once(model: str) -> None:
+    _log.warning("the window of %s is not known, so prompts have no ceiling", model or "the model")
