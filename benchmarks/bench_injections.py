@@ -123,7 +123,7 @@ def fill(rows: int) -> None:
     with write_transaction(INJECTIONS):
         execute_each(INJECTIONS, sql, legacy_rows(rows))
     began = perf_counter()
-    while index.catch_up(5_000):
+    while index.catch_up(100_000):
         pass
     print(f"indexed {rows:,} rows of another program in {perf_counter() - began:.0f} s\n", flush=True)
 

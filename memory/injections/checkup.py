@@ -26,7 +26,8 @@ def examine() -> Iterator[Finding]:
     """Check the log: file, adoption, chain, head, texts, index. Reads only; a log that is not there is none."""
     path = adoption.log_path()
     if not path.exists():
-        yield Finding("injection log", Level.OK, "none yet")
+        gone = [f"{path} is gone, but the head of its chain was noted"] if head.path().exists() else []
+        yield found("injection log", gone, well="none yet", mend=MEND)
     elif not adoption.is_adopted():
         yield Finding("injection log", Level.FAULT, f"{path} was never opened by protoconsole", NOT_OPENED)
     else:

@@ -95,7 +95,9 @@ def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
         sql = f"SELECT {SELECTED}, pc_seq FROM injections WHERE id > ? ORDER BY id LIMIT ?"
         rows = fetch(INJECTIONS, sql, (indexed_to(), limit))
         if rows:
-            execute_each(INJECTIONS, _ENTER, (entry for row in rows for entry in entries_of(ids_of(row))))
+            entries = (entry for row in rows for entry in entries_of(ids_of(row)))
+            # Neighbours of the index one after the other, so that each of its pages is written once.
+            execute_each(INJECTIONS, _ENTER, sorted(entries, key=lambda e: (e[0], str(e[1]), *e[2:])))
             others = (ids_of(row) for row in rows if row[6] is None)
             execute_each(INJECTIONS, _GIVE, (given for row in others for given in _given_by_another(row)))
             meta.put(INDEXED_TO, str(rows[-1][0]))

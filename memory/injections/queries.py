@@ -42,12 +42,17 @@ def turn(injection_id: int) -> TurnDetail:
     """Read one turn as it was then. Raises NotFound, and TextDamaged where its words no longer are."""
     row = _stored(injection_id)
     if row.turn.legacy:
-        return TurnDetail(row.turn, None, list(_bare_items(row.turn)), (), 0)
+        return _outline(row)
     with _readable(injection_id):
         items = list(blocks.entries(row.blocks, row.beside, texts.read))
         left_out, total = blocks.left_out(row.left_out, texts.read)
         query = texts.read(row.query).decode() if row.query else None
     return TurnDetail(row.turn, query, items, left_out, total)
+
+
+def outline(injection_id: int) -> TurnDetail:
+    """Read what the row of a turn says by itself: the ids, without words. Raises NotFound."""
+    return _outline(_stored(injection_id))
 
 
 def text_of(injection_id: int) -> str:
@@ -125,6 +130,10 @@ def _stored(injection_id: int) -> Stored:
     if found is None:
         raise NotFound(f"there is no turn #{injection_id} in the injection log")
     return found
+
+
+def _outline(row: Stored) -> TurnDetail:
+    return TurnDetail(row.turn, None, list(_bare_items(row.turn)), (), 0)
 
 
 def _bare_items(turn: Turn) -> Iterator[Item]:

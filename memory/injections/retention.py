@@ -1,6 +1,10 @@
 """Removes what is older than `memory.injections_keep_days`, and leaves a chain that still verifies.
 
 Only rows of our own go: what another program wrote is that program's to prune.
+
+A turn of 7,000 characters (10 sessions, 12 always-on rows, 5 hits, 24 playbooks, 10 left out) takes about
+4.5 kB of disk with its words and its index, so a year of 100 turns a day takes about 160 MB and one of 1,000
+turns a day 1.6 GB (`benchmarks/bench_injections.py`).
 """
 
 from datetime import datetime, timedelta

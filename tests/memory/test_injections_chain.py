@@ -226,6 +226,15 @@ def test_a_new_log_in_place_of_the_old_is_named(instance: Instance) -> None:
     assert "but row #2 was written" in faults()["injection head"]
 
 
+def test_a_log_that_is_gone_is_named(instance: Instance) -> None:
+    recorded_many(2)
+    connections[INJECTIONS].close()
+    instance.paths.injection_log.unlink()
+
+    assert faults()["injection log"].endswith("is gone, but the head of its chain was noted")
+    assert not instance.paths.injection_log.exists()
+
+
 def test_log_and_note_moved_away_together_begin_anew(instance: Instance) -> None:
     recorded_many(2)
     connections[INJECTIONS].close()
