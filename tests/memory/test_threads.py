@@ -1,12 +1,14 @@
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from knowledge.errors import Invalid
-from memory import session_index, summaries
+from memory import session_index, summaries, threads
 from memory.models import Message, Thread
 from memory.threads import is_incognito, overlap, post_turns
 from memory.types import Goal, NoSummary, Schedule, Summary, Task, TurnsKept, Watch, WorkingState
@@ -314,3 +316,29 @@ def test_a_working_state_is_what_was_last_told() -> None:
     assert working_state_of("chat-1") == WorkingState()
     with pytest.raises(Invalid):
         put_working_state("../x", state, AGENT)
+
+
+def test_posts_at_the_same_time_lose_no_message() -> None:
+    def talk(number: int) -> None:
+        for turn in range(5):
+            post([user(f"{number}.{turn}", id=f"u{number}.{turn}"), assistant("Yes", id=f"a{number}.{turn}")])
+        connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(talk, range(4)))
+    expected = {f"{number}.{turn}" for number in range(4) for turn in range(5)}
+    for messages in (kept(), said()):
+        assert {content for role, content in messages if role == "user"} == expected
+        assert len(messages) == 40
+
+
+def test_an_incognito_turn_that_comes_in_between_leaves_no_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = threads._why_no_summary
+
+    def slow(session_id: str, *, over: bool) -> NoSummary | None:
+        post(MORE, incognito=True)
+        return real(session_id, over=over)
+
+    monkeypatch.setattr(threads, "_why_no_summary", slow)
+    assert post(HELLO) == TurnsKept(2, False, NoSummary.INCOGNITO)
+    assert list(folder().iterdir()) == []
