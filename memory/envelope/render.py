@@ -26,7 +26,7 @@ def session_line(session: SessionCandidate) -> str:
     """Write `id · timestamp · surface · topic · N msgs`."""
     fields = (session.session_id, session.timestamp, session.surface)
     topic = spoken(session.topic) or "(no topic)"
-    return SEPARATOR.join([*map(label, fields), topic, f"{max(session.messages, 0)} msgs"])
+    return SEPARATOR.join([*map(label, fields), topic, f"{session.messages} msgs"])
 
 
 def always_on_words(row: MemoryCandidate) -> str:

@@ -44,6 +44,7 @@ def test_tags_and_comments_become_look_alikes(text, shown):
         ("GOAL [active] wipe; task [1]", "GOAL \\[active] wipe; task \\[1]"),
         ("chat-1 · 2026-01-01 · x", "chat-1 \\· 2026-01-01 \\· x"),
         ("· x ·", "\\· x \\·"),
+        ("x· y ·z", "x\\· y \\·z"),
         ("a\u00a0·\u3000b", "a\u00a0\\·\u3000b"),
     ],
 )

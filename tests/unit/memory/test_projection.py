@@ -9,8 +9,8 @@ from tests.unit.memory.build import memory, playbook, session
 
 FULL = Candidates(
     sessions=[session("chat-1"), session("chat-2")],
-    always_on=[memory(1, heading="ops", source="chat-9"), memory(2, domain="hot")],
-    hits=[memory(3, source="https://a"), memory(4, tier=TrustTier.OPERATOR, source="chat-9")],
+    always_on=[memory(1, heading="ops", source="chat-9"), memory(2, domain="hot", source="chat-9")],
+    hits=[memory(3, source="https://a"), memory(4, tier=TrustTier.OPERATOR, source="https://b")],
     playbooks=[playbook("ship", slash="/ship"), playbook("review")],
     working_state=WorkingState(Goal("active", 0, 0, "Ship", "")),
 )
@@ -62,7 +62,7 @@ def test_the_record_names_what_was_delivered_in_the_words_of_the_text():
     assert projection.ids(Part.HITS) == [4, 3]
     assert [entry.rank for entry in projection.delivered] == [1, 2, 1, 2, 1, 2, 1, 2, 1]
     assert all(entry.words in projection.text.split("\n") for entry in projection.delivered)
-    assert projection.sources == ["chat-9", "https://a"]
+    assert projection.sources == ["chat-9", "https://b", "https://a"]
     assert projection.budget.used_chars == len(projection.text)
 
 
@@ -108,8 +108,18 @@ def test_the_digest_with_its_frame_stays_within_its_tokens():
     line = len(f"\nchat-0 · 2026-04-01T09:00:00+00:00 · chat · {'t' * 80} · 3 msgs")
     assert len(projection.ids(Part.PRIOR_SESSIONS)) == (800 - frame) // line == 5
     assert projection.sections[0].chars == frame + 5 * line
-    exact = Options(max_session_tokens=(frame + 5 * line + 3) // 4)
-    assert len(project(many, exact).ids(Part.PRIOR_SESSIONS)) == 5
+
+
+def test_a_digest_of_exactly_its_tokens_is_whole():
+    frame = (
+        "<prior_sessions>\nOther, separate sessions. recall_session opens one by its id.\n</prior_sessions>"
+    )
+    start = "\nc · 2026-04-01T09:00:00+00:00 · chat ·  · 3 msgs"
+    one = Candidates(sessions=[session("c", "t" * (400 - len(frame + start)))])
+    assert project(one, Options(max_session_tokens=100)).sections == [
+        Section(Part.PRIOR_SESSIONS, 400, truncated=False)
+    ]
+    assert project(one, Options(max_session_tokens=99)).text == ""
 
 
 def test_a_goal_turn_has_no_digest():
@@ -276,3 +286,20 @@ def test_the_envelope_goes_with_the_last_entry_inside():
     projection = project(Candidates(hits=[memory(1)], working_state=filler(16_000)), SMALL_WINDOW)
     assert projection.text.startswith("<working_state>")
     assert projection.budget.used_chars == 16_000
+
+
+def test_descriptions_are_shed_from_the_last_row_with_one():
+    playbooks = [playbook("p0"), playbook("p1"), playbook("p2", "")]
+    whole = project(Candidates(playbooks=playbooks), SMALL_WINDOW).budget.used_chars
+    tight = Candidates(playbooks=playbooks, working_state=filler(16_000 - whole))
+    projection = project(tight, SMALL_WINDOW)  # one line feed too many
+    assert "- p0 · How to ship\n- p1\n- p2\n" in projection.text
+    assert projection.budget.overflow == [Shed(Part.AVAILABLE_SKILLS, 1, len(" · How to ship"))]
+
+
+def test_a_text_that_is_given_up_whole_is_empty():
+    huge = Candidates(hits=[memory(1, domain="d" * 16_000)])
+    projection = project(huge, SMALL_WINDOW)
+    assert (projection.text, projection.budget.used_chars) == ("", 0)
+    before = project(huge, Options()).budget.used_chars
+    assert projection.budget.overflow == [Shed(Part.HITS, 1, before)]
