@@ -10,24 +10,17 @@ from pathlib import Path
 
 from django.db import connections
 
-from knowledge import catch_up, schema
+from knowledge import catch_up, markers, schema
 from knowledge.kinds import first_verdict, kind_for, policy_for
-from knowledge.preflight import SCHEMA_MARKER, refuse_unusable
+from knowledge.preflight import refuse_unusable
 from knowledge.search import fts5
 from knowledge.times import to_iso
 from protoconsole.databases import KNOWLEDGE, fetch, write_transaction
+from protoconsole.instance import current
 from protoconsole.paths import make_private_dir, make_private_file
 from protoconsole.store_files import copy_aside, has_content, run_script, use_wal
 
-TYPED_BACKFILL = "typed_memory_backfill"
-REVIEW_BACKFILL = "review_state_backfill"
-FIRST_OPENED = "pc_first_opened"
-OLDER_PROGRAM = "pc_adopted_untyped"
 INDEX_AT_ONCE = 20_000
-OLDER_PROGRAM_WARNING = (
-    "the other program of this store is older than verdicts and will go on delivering rejected rows"
-)
-OLDER_PROGRAM_MEND = "upgrade it, or set knowledge.reject_invalidates: true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +62,24 @@ def _index_at_once() -> None:
 
 
 def is_shared_with_older_program() -> bool:
-    """Say whether the store came without typed columns, so that its other program ignores verdicts."""
-    return marker(OLDER_PROGRAM) is not None
+    """Say whether the store came without typed columns, and no row since tells of an upgrade."""
+    return markers.get(markers.OLDER_PROGRAM) is not None
 
 
-def marker(key: str) -> str | None:
-    rows = fetch(KNOWLEDGE, "SELECT value FROM _kb_meta WHERE key = ?", (key,))
-    return str(rows[0][0]) if rows else None
+def older_program_warning() -> str | None:
+    """Warn, with the mend, where rejected rows go on being delivered by the other program of the store."""
+    if not is_shared_with_older_program() or current().config.knowledge.reject_invalidates:
+        return None
+    return (
+        "the other program of this store is older than verdicts and goes on delivering rejected rows;"
+        " upgrade it, or set knowledge.reject_invalidates: true"
+    )
 
 
 def is_adopted() -> bool:
     """Say whether this schema has opened the store before."""
     exists = fetch(KNOWLEDGE, "SELECT 1 FROM sqlite_master WHERE name = '_kb_meta'")
-    return bool(exists) and marker(SCHEMA_MARKER) == str(schema.SCHEMA_VERSION)
+    return bool(exists) and markers.get(markers.SCHEMA) == str(schema.SCHEMA_VERSION)
 
 
 def _add_what_is_missing(now: str) -> None:
@@ -91,23 +89,23 @@ def _add_what_is_missing(now: str) -> None:
         if columns and name not in columns:
             fetch(KNOWLEDGE, f"ALTER TABLE chunks ADD COLUMN {name} TEXT")
     if columns and not columns.issuperset(schema.TYPED_COLUMNS):
-        _mark_once(OLDER_PROGRAM, now)
+        markers.put_once(markers.OLDER_PROGRAM, _newest_id())
     run_script(KNOWLEDGE, schema.OWN_TABLES)
     run_script(KNOWLEDGE, schema.INDEXES)
-    _backfill(TYPED_BACKFILL, now, "memory_kind", kind_for)
-    _backfill(TYPED_BACKFILL, now, "delivery_policy", lambda domain, _: policy_for(domain, None))
-    _mark_once(TYPED_BACKFILL, now)
-    _backfill(REVIEW_BACKFILL, now, "review_state", lambda _, source_type: first_verdict(source_type))
-    _mark_once(REVIEW_BACKFILL, now)
+    _backfill(markers.TYPED_BACKFILL, "memory_kind", kind_for)
+    _backfill(markers.TYPED_BACKFILL, "delivery_policy", lambda domain, _: policy_for(domain, None))
+    markers.put_once(markers.TYPED_BACKFILL, now)
+    _backfill(markers.REVIEW_BACKFILL, "review_state", lambda _, source_type: first_verdict(source_type))
+    markers.put_once(markers.REVIEW_BACKFILL, now)
     if not is_derived_current():
         rebuild_derived()
-    _mark_once(FIRST_OPENED, now)
-    _mark_once(SCHEMA_MARKER, str(schema.SCHEMA_VERSION))
+    markers.put_once(markers.FIRST_OPENED, now)
+    markers.put(markers.SCHEMA, str(schema.SCHEMA_VERSION))
 
 
-def _backfill(one_shot: str, now: str, column: str, stamp: Callable[[str, str | None], str]) -> None:
+def _backfill(one_shot: str, column: str, stamp: Callable[[str, str | None], str]) -> None:
     """Fill the NULL cells of a column, unless the pass was done before by any program."""
-    if marker(one_shot) is not None:
+    if markers.get(one_shot) is not None:
         return
     for domain, source_type in fetch(
         KNOWLEDGE, f"SELECT DISTINCT domain, source_type FROM chunks WHERE {column} IS NULL"
@@ -124,7 +122,7 @@ def is_derived_current() -> bool:
     standing = dict(fetch(KNOWLEDGE, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
     wanted = {name: _trigger_sql(name) for name in schema.TRIGGERS}
     triggers_stand = all(standing.get(name) == sql for name, sql in wanted.items())
-    return triggers_stand and (not fts5.available() or marker(catch_up.INDEX_MARKER) == fts5.INDEX_VERSION)
+    return triggers_stand and (not fts5.available() or markers.get(markers.INDEX) == fts5.INDEX_VERSION)
 
 
 def rebuild_derived() -> None:
@@ -136,20 +134,16 @@ def rebuild_derived() -> None:
     run_script(KNOWLEDGE, schema.QUEUE_ALL)
     if fts5.available():
         fts5.create()
-        _mark(catch_up.INDEX_MARKER, fts5.INDEX_VERSION)
+        markers.put(markers.INDEX, fts5.INDEX_VERSION)
 
 
 def _trigger_sql(name: str) -> str:
     return f"CREATE TRIGGER {name} {schema.TRIGGERS[name]}"
 
 
+def _newest_id() -> str:
+    return str(fetch(KNOWLEDGE, "SELECT COALESCE(MAX(id), 0) FROM chunks")[0][0])
+
+
 def _columns() -> set[str]:
     return {row[1] for row in fetch(KNOWLEDGE, "PRAGMA table_info(chunks)")}
-
-
-def _mark_once(key: str, value: str) -> None:
-    fetch(KNOWLEDGE, "INSERT OR IGNORE INTO _kb_meta (key, value) VALUES (?, ?)", (key, value))
-
-
-def _mark(key: str, value: str) -> None:
-    fetch(KNOWLEDGE, "INSERT OR REPLACE INTO _kb_meta (key, value) VALUES (?, ?)", (key, value))

@@ -5,7 +5,7 @@ row, and a real delete must leave none behind, so the trail holds a text's lengt
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -13,10 +13,11 @@ from uuid import uuid4
 
 from knowledge.errors import NotFound
 from knowledge.types import AuditEntry, Page
-from protoconsole.actors import Actor
+from protoconsole.actors import Actor, Role
 from protoconsole.databases import KNOWLEDGE, execute_each, fetch
 
 Values = dict[str, Any]
+SET = "set"  # delivery or expiry, in place
 
 _INSERT = """INSERT INTO pc_audit
     (at, batch, action, chunk_id, actor, role, surface, session_id, before, after, note, undoes)
@@ -81,6 +82,22 @@ def of_batch(batch: str) -> list[AuditEntry]:
     if not entries:
         raise NotFound(f"no change has the id {batch!r}")
     return entries
+
+
+def was_set_by_an_operator(chunk_id: int) -> bool:
+    """Say whether an operator pinned a row, changed its delivery or set its expiry."""
+    sql = "SELECT 1 FROM pc_audit WHERE chunk_id = ? AND role = ? AND action = ? LIMIT 1"
+    return bool(fetch(KNOWLEDGE, sql, (chunk_id, Role.OPERATOR, SET)))
+
+
+def changed_since(ids: Sequence[int], entry_id: int) -> dict[int, set[str]]:
+    """Name the attributes of rows that later changes than one touched."""
+    marks = ", ".join("?" * len(ids))
+    sql = f"SELECT chunk_id, before, after FROM pc_audit WHERE chunk_id IN ({marks}) AND id > ?"
+    found: dict[int, set[str]] = {}
+    for chunk_id, before, after in fetch(KNOWLEDGE, sql, (*ids, entry_id)):
+        found.setdefault(chunk_id, set()).update(json.loads(before), json.loads(after))
+    return found
 
 
 def digest_of(text: str | None) -> str | None:

@@ -4,12 +4,12 @@ The triggers of the store note every change of any program in `pc_dirty`; our ow
 own transaction, and a read drains what other programs left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from django.utils import timezone
 
-from knowledge import fact_index
+from knowledge import fact_index, markers
 from knowledge.rows import SELECTED, batches, chunk_of
 from knowledge.search import fts5
 from knowledge.times import to_iso
@@ -19,8 +19,8 @@ from protoconsole.errors import StoreBusy
 
 BATCH = 500
 READ_PATIENCE_S = 0.2
-INDEX_MARKER = "pc_index"
 
+_DIRTY = "SELECT chunk_id, indexed, heading, content FROM pc_dirty"
 _STAMP = """UPDATE chunks SET memory_kind = COALESCE(memory_kind, ?),
     delivery_policy = COALESCE(delivery_policy, ?), review_state = COALESCE(review_state, ?) WHERE id = ?"""
 _UNSTAMPED = "(memory_kind IS NULL OR delivery_policy IS NULL OR review_state IS NULL)"
@@ -55,14 +55,31 @@ def before_reading() -> None:
         catch_up(patience=READ_PATIENCE_S)
 
 
-def drain(limit: int | None = None) -> int:
-    """Work off changed rows inside the caller's write transaction."""
-    dirty = fetch(
-        KNOWLEDGE, "SELECT chunk_id, indexed, heading, content FROM pc_dirty LIMIT ?", (limit or -1,)
-    )
+def drain(limit: int) -> int:
+    """Work off at most `limit` changed rows inside the caller's write transaction and say how many."""
+    dirty = fetch(KNOWLEDGE, f"{_DIRTY} LIMIT ?", (limit,))
     for part in batches(dirty):
+        _notice_upgrade([row[0] for row in part if not row[1]])
         _work_off(part)
     return len(dirty)
+
+
+def drain_rows(ids: Collection[int]) -> None:
+    """Work off rows of the caller's own write transaction, however many others wait."""
+    for part in batches(list(ids)):
+        marks = ", ".join("?" * len(part))
+        _work_off(fetch(KNOWLEDGE, f"{_DIRTY} WHERE chunk_id IN ({marks})", part))
+
+
+def _notice_upgrade(new_ids: Sequence[int]) -> None:
+    """A new row of the other program that carries a verdict tells that it is no longer older than verdicts."""
+    known = markers.get(markers.OLDER_PROGRAM)
+    if known is None or not new_ids:
+        return
+    marks = ", ".join("?" * len(new_ids))
+    sql = f"SELECT 1 FROM chunks WHERE review_state IS NOT NULL AND id > ? AND id IN ({marks}) LIMIT 1"
+    if fetch(KNOWLEDGE, sql, (int(known), *new_ids)):
+        markers.drop(markers.OLDER_PROGRAM)
 
 
 def _work_off(dirty: Sequence[tuple[int, int, str | None, str]]) -> None:
@@ -72,7 +89,7 @@ def _work_off(dirty: Sequence[tuple[int, int, str | None, str]]) -> None:
     if fts5.available():
         fts5.reindex(_change(row, present.get(row[0])) for row in dirty)
     else:
-        fetch(KNOWLEDGE, "DELETE FROM _kb_meta WHERE key = ?", (INDEX_MARKER,))
+        markers.drop(markers.INDEX)
     fact_index.reindex(ids, present.values())
     execute_each(KNOWLEDGE, "DELETE FROM pc_dirty WHERE chunk_id = ?", ((row_id,) for row_id in ids))
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from knowledge import adoption
+from knowledge import markers
 from knowledge.times import parse_iso
 
 GRACE = timedelta(hours=24)
@@ -12,7 +12,7 @@ GRACE = timedelta(hours=24)
 
 def first_opened() -> datetime:
     """Tell when this console first opened the store; a deletion of before is not older than that."""
-    return parse_iso(adoption.marker(adoption.FIRST_OPENED) or "") or timezone.now()
+    return parse_iso(markers.get(markers.FIRST_OPENED) or "") or timezone.now()
 
 
 def ends(deleted_at: str | None) -> datetime:

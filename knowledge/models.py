@@ -1,4 +1,4 @@
-"""Django's view of the knowledge store. Its schema is add-only SQL, see `knowledge.schema`."""
+"""Django's view of the rows of memory. The store's schema is add-only SQL, see `knowledge.schema`."""
 
 from django.db import models
 
@@ -31,72 +31,3 @@ class ChunkRow(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.pk}"
-
-
-class LinkRow(models.Model):
-    """A row that speaks of another one: a proposal, or a likeness to something rejected."""
-
-    chunk_id = models.IntegerField(primary_key=True)
-    relation = models.TextField()
-    target_id = models.IntegerField()
-
-    class Meta:
-        managed = False
-        db_table = "pc_links"
-
-    def __str__(self) -> str:
-        return f"#{self.chunk_id} {self.relation} #{self.target_id}"
-
-
-class AuditRow(models.Model):
-    """One change of one chunk. Triggers refuse to change or remove it."""
-
-    id = models.AutoField(primary_key=True)
-    at = models.TextField()
-    batch = models.TextField()
-    action = models.TextField()
-    chunk_id = models.IntegerField()
-    actor = models.TextField()
-    role = models.TextField()
-    surface = models.TextField()
-    session_id = models.TextField(null=True)
-    before = models.JSONField()
-    after = models.JSONField()
-    note = models.TextField(null=True)
-    undoes = models.TextField(null=True)
-
-    class Meta:
-        managed = False
-        db_table = "pc_audit"
-
-    def __str__(self) -> str:
-        return f"{self.action} #{self.chunk_id}"
-
-
-class SourceCount(models.Model):
-    """How many chunks a source has, and how many of them wait in the grace time of a delete."""
-
-    source = models.TextField(primary_key=True)
-    total = models.IntegerField()
-    deleted = models.IntegerField()
-
-    class Meta:
-        managed = False
-        db_table = "pc_sources"
-
-    def __str__(self) -> str:
-        return self.source
-
-
-class Marker(models.Model):
-    """A marker of the store."""
-
-    key = models.TextField(primary_key=True)
-    value = models.TextField(null=True)
-
-    class Meta:
-        managed = False
-        db_table = "_kb_meta"
-
-    def __str__(self) -> str:
-        return self.key

@@ -4,11 +4,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from knowledge.schema import REQUIRED_COLUMNS, SCHEMA_VERSION
+from knowledge import markers, schema
 from protoconsole.errors import StoreUnusable
 from protoconsole.store_files import has_content, refuse_foreign_file, refuse_unwritable
 
-SCHEMA_MARKER = "pc_schema"
 PATH_VARIABLE = "KNOWLEDGE_DB_PATH"
 
 
@@ -29,14 +28,14 @@ def _refuse_schema(path: Path) -> None:
             version = _marker(connection)
     except sqlite3.DatabaseError as error:
         raise StoreUnusable(f"{path}: cannot be opened ({error}); restore it from a copy") from error
-    if columns and not columns >= REQUIRED_COLUMNS:
-        missing = ", ".join(sorted(REQUIRED_COLUMNS - columns))
+    if columns and not columns >= schema.REQUIRED_COLUMNS:
+        missing = ", ".join(sorted(schema.REQUIRED_COLUMNS - columns))
         raise StoreUnusable(
             f"{path}: its table chunks has no {missing}, so it is no knowledge store of this kind"
         )
-    if version > SCHEMA_VERSION:
+    if version > schema.SCHEMA_VERSION:
         raise StoreUnusable(
-            f"{path}: was written by a newer protoconsole (schema {version}, this one knows {SCHEMA_VERSION});"
+            f"{path}: was written by a newer protoconsole (schema {version}, this one knows {schema.SCHEMA_VERSION});"
             " upgrade this one"
         )
 
@@ -44,5 +43,5 @@ def _refuse_schema(path: Path) -> None:
 def _marker(connection: sqlite3.Connection) -> int:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_kb_meta'").fetchone():
         return 0
-    row = connection.execute("SELECT value FROM _kb_meta WHERE key = ?", (SCHEMA_MARKER,)).fetchone()
+    row = connection.execute("SELECT value FROM _kb_meta WHERE key = ?", (markers.SCHEMA,)).fetchone()
     return int(row[0]) if row and str(row[0]).isdigit() else 0

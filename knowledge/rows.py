@@ -37,12 +37,17 @@ COLUMNS = (
     "delivery_policy",
 )
 SELECTED = ", ".join(f"c.{name}" for name in COLUMNS)
+LEAN = SELECTED.replace("c.content", "'' AS content")
 
 
-def select(where: Where, tail: str, params: Sequence[Any] = (), *, now: str) -> list[Chunk]:
-    """Read chunks that match a condition; `tail` is ORDER BY and LIMIT."""
+def select(
+    where: Where, tail: str, params: Sequence[Any] = (), *, now: str, lean: bool = False
+) -> list[Chunk]:
+    """Read chunks that match a condition, `lean` without their content; `tail` is ORDER BY and LIMIT."""
     rows = fetch(
-        KNOWLEDGE, f"SELECT {SELECTED} FROM chunks AS c WHERE {where.sql} {tail}", (*where.params, *params)
+        KNOWLEDGE,
+        f"SELECT {LEAN if lean else SELECTED} FROM chunks AS c WHERE {where.sql} {tail}",
+        (*where.params, *params),
     )
     return [chunk_of(row, now=now) for row in rows]
 

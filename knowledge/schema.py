@@ -57,9 +57,15 @@ CREATE TABLE IF NOT EXISTS pc_dirty (
     content  TEXT
 );
 CREATE TABLE IF NOT EXISTS pc_links (
-    chunk_id  INTEGER PRIMARY KEY,
+    chunk_id  INTEGER NOT NULL,
     relation  TEXT NOT NULL,
-    target_id INTEGER NOT NULL
+    target_id INTEGER NOT NULL,
+    PRIMARY KEY (chunk_id, relation)
+);
+CREATE TABLE IF NOT EXISTS pc_replaced (
+    id INTEGER PRIMARY KEY,
+    domain, memory_kind, delivery_policy, review_state, source_type, namespace, source,
+    invalidated_at, invalidation_reason
 );
 CREATE TABLE IF NOT EXISTS pc_audit (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -169,10 +175,13 @@ def _count_up(row: str) -> str:
     UPDATE pc_sources SET total = total + 1, deleted = deleted + {_deleted(row)} WHERE source = {row}source;"""
 
 
-def _count_down(row: str) -> str:
-    return f"""{"".join(_cell_down(table, row) for table in _CUBES)}
-    UPDATE pc_sources SET total = total - 1, deleted = deleted - {_deleted(row)} WHERE source = {row}source;
-    DELETE FROM pc_sources WHERE source = {row}source AND total = 0;"""
+def _count_down(row: str, rows: str = "") -> str:
+    """Take a row out of the counts: one of the trigger's own, or one that is read from a table."""
+    of_source = f"(SELECT {row}source {rows})"
+    return f"""{"".join(_cell_down(table, row, rows) for table in _CUBES)}
+    UPDATE pc_sources SET total = total - 1, deleted = deleted - (SELECT {_deleted(row)} {rows})
+        WHERE source = {of_source};
+    DELETE FROM pc_sources WHERE source = {of_source} AND total = 0;"""
 
 
 def _cell_up(table: str, row: str) -> str:
@@ -183,11 +192,11 @@ def _cell_up(table: str, row: str) -> str:
     UPDATE {table} SET n = n + 1 WHERE ({key}) = ({cell});"""
 
 
-def _cell_down(table: str, row: str) -> str:
+def _cell_down(table: str, row: str, rows: str) -> str:
     key, cell = f"{', '.join(_CUBES[table])}, gone", cell_sql(row, _CUBES[table])
     return f"""
-    UPDATE {table} SET n = n - 1 WHERE ({key}) = ({cell});
-    DELETE FROM {table} WHERE ({key}) = ({cell}) AND n = 0;"""
+    UPDATE {table} SET n = n - 1 WHERE ({key}) = (SELECT {cell} {rows});
+    DELETE FROM {table} WHERE ({key}) = (SELECT {cell} {rows}) AND n = 0;"""
 
 
 def _dirty(row_id: str, indexed: str, heading: str = "NULL", content: str = "NULL") -> str:
@@ -197,16 +206,25 @@ def _dirty(row_id: str, indexed: str, heading: str = "NULL", content: str = "NUL
         WHERE NOT EXISTS (SELECT 1 FROM pc_dirty WHERE chunk_id = {row_id});"""
 
 
+_REPLACED = ", ".join((*DIMENSIONS, "source", "invalidated_at", "invalidation_reason"))
+_OF_REPLACED = "FROM pc_replaced WHERE id = new.id"
 _REMEMBER_OLD_TEXT = _dirty("old.id", "1", "old.heading", "old.content")
 
 TRIGGERS = {
     "pc_chunks_insert": f"""AFTER INSERT ON chunks BEGIN{_dirty("new.id", "0")}{_count_up("new.")}
 END""",
-    # INSERT OR REPLACE removes the old row without firing a delete trigger.
-    "pc_chunks_replace": """BEFORE INSERT ON chunks WHEN new.id > 0 BEGIN
+    # INSERT OR REPLACE removes the old row without firing a delete trigger. What it was is put aside first,
+    # and counted down once the insert has happened: an INSERT OR IGNORE gets no further than this.
+    "pc_chunks_replace": f"""BEFORE INSERT ON chunks WHEN new.id > 0 BEGIN
     INSERT INTO pc_dirty (chunk_id, indexed, heading, content)
         SELECT id, 1, heading, content FROM chunks
         WHERE id = new.id AND NOT EXISTS (SELECT 1 FROM pc_dirty WHERE chunk_id = new.id);
+    DELETE FROM pc_replaced WHERE id = new.id;
+    INSERT INTO pc_replaced SELECT id, {_REPLACED} FROM chunks WHERE id = new.id;
+END""",
+    "pc_chunks_replaced": f"""AFTER INSERT ON chunks
+    WHEN EXISTS (SELECT 1 FROM pc_replaced WHERE id = new.id) BEGIN{_count_down("", _OF_REPLACED)}
+    DELETE FROM pc_replaced WHERE id = new.id;
 END""",
     "pc_chunks_delete": f"""AFTER DELETE ON chunks BEGIN{_REMEMBER_OLD_TEXT}{_count_down("old.")}
 END""",

@@ -42,10 +42,11 @@ def has_content(path: Path) -> bool:
 
 
 def copy_aside(path: Path, version: int) -> Path:
-    """Copy a store online before its first change; an earlier start's copy is the older truth and stays."""
+    """Copy a store online before its first change.
+
+    A copy that a failed start left is made anew: that start changed nothing, and another program may have.
+    """
     copy = path.with_name(f"{path.name}.before-schema-{version}")
-    if copy.exists():
-        return copy
     unfinished = copy.with_name(f"{copy.name}.part")
     unfinished.unlink(missing_ok=True)
     make_private_file(unfinished)

@@ -39,7 +39,7 @@ def review_matching(selection: Selection, verdict: Verdict, by: Actor, *, reason
                 f"{present.count} rows match now, not {selection.count}: look again before ruling",
                 count=present.count,
             )
-        rule(work, work.load_many(where_of(selection.query, work.now)), verdict, reason)
+        rule(work, work.load_lean(where_of(selection.query, work.now)), verdict, reason)
         return work.summary(verdict)
 
 
@@ -51,7 +51,7 @@ def delete_by_source(source: str, by: Actor) -> Batch:
     require_operator(by)
     _refuse_blank("source", source)
     with change_set(by) as work:
-        rows = work.load_many(Where("c.source = ? AND c.invalidated_at IS NULL", (source,)))
+        rows = work.load_lean(Where("c.source = ? AND c.invalidated_at IS NULL", (source,)))
         work.update_many(
             rows, "source deleted", invalidated_at=work.now, invalidation_reason=SOURCE_DELETE_REASON
         )
@@ -66,7 +66,7 @@ def restore_by_source(source: str, by: Actor) -> Batch:
     require_operator(by)
     _refuse_blank("source", source)
     with change_set(by) as work:
-        rows = work.load_many(Where(f"c.source = ? AND {_soft_deleted()}", (source,)))
+        rows = work.load_lean(Where(f"c.source = ? AND {_soft_deleted()}", (source,)))
         work.update_many(rows, "restored", invalidated_at=None, invalidation_reason=None)
         return work.summary("restored")
 
@@ -80,7 +80,10 @@ def purge(domain: str, by: Actor, *, before: str | None = None) -> Batch:
     if by.role not in (Role.PLUGIN, Role.OPERATOR):
         raise Forbidden("only a plugin or an operator may purge")
     _refuse_blank("domain", domain)
-    conditions, params = "c.domain = ? AND c.invalidated_at IS NULL AND c.review_state <> ?", [domain]
+    conditions, params = (
+        "c.domain = ? AND c.invalidated_at IS NULL AND COALESCE(c.review_state, '') <> ?",
+        [domain],
+    )
     params.append(Verdict.CONFIRMED)
     if before is not None:
         conditions += " AND julianday(c.created_at) < julianday(?)"
@@ -88,7 +91,7 @@ def purge(domain: str, by: Actor, *, before: str | None = None) -> Batch:
     with change_set(by) as work:
         rows = [
             chunk
-            for chunk in work.load_many(Where(conditions, tuple(params)))
+            for chunk in work.load_lean(Where(conditions, tuple(params)))
             if chunk.trust_tier is not TrustTier.OPERATOR
         ]
         work.update_many(rows, "purged", invalidated_at=work.now, invalidation_reason=PURGE_REASON)

@@ -10,15 +10,22 @@ from django.utils import timezone
 from knowledge import audit, catch_up
 from knowledge.audit import Change, Values
 from knowledge.errors import Conflict, Forbidden, NotFound, Stale
-from knowledge.models import ChunkRow, LinkRow
+from knowledge.models import ChunkRow
 from knowledge.rows import COLUMNS, batches, select
 from knowledge.search.filters import Where
 from knowledge.times import to_iso
-from knowledge.types import Batch, Chunk, Relation
+from knowledge.types import REJECTED_REASON, Batch, Chunk, Relation, Verdict, superseded_reason
 from protoconsole.actors import Actor
-from protoconsole.databases import KNOWLEDGE, execute_each, write_transaction
+from protoconsole.databases import KNOWLEDGE, execute_each, fetch, write_transaction
+from protoconsole.instance import current
 
 _TEXT = ("content", "heading")
+_REMOVED_WITH_A_ROW = (
+    ("chunk_vectors", "chunk_id"),
+    ("pc_links", "chunk_id"),
+    ("pc_links", "target_id"),
+    ("chunks", "id"),
+)
 
 
 @dataclass(slots=True)
@@ -43,10 +50,15 @@ class ChangeSet:
     def load_many(self, where: Where) -> list[Chunk]:
         return select(where, "ORDER BY c.id", now=self.now)
 
+    def load_lean(self, where: Where) -> list[Chunk]:
+        """Read rows without their content, for changes of many rows that leave the text alone."""
+        return select(where, "ORDER BY c.id", now=self.now, lean=True)
+
     def insert(self, values: Values, action: str, note: str | None = None) -> Chunk:
         """Add a row; what is missing among `values` is NULL."""
-        row = ChunkRow.objects.create(**values, created_at=self.now, updated_at=self.now)
-        self.changes.append(Change(row.pk, action, after=_without_text(values), note=note))
+        stored = values | _stamp(values, self.now)
+        row = ChunkRow.objects.create(**stored, created_at=self.now, updated_at=self.now)
+        self.changes.append(Change(row.pk, action, after=_without_text(stored), note=note))
         return self.load(row.pk)
 
     def update(self, chunk: Chunk, action: str, note: str | None = None, **after: Any) -> Chunk:
@@ -57,7 +69,16 @@ class ChangeSet:
     def update_many(
         self, chunks: Sequence[Chunk], action: str, note: str | None = None, **after: Any
     ) -> None:
-        """Give the same attributes to many rows."""
+        """Give the same attributes to many rows; what follows from them may differ from row to row."""
+        groups: dict[tuple[tuple[str, Any], ...], list[Chunk]] = {}
+        for chunk in chunks:
+            groups.setdefault(tuple((after | _stamp(_stored(chunk) | after, self.now)).items()), []).append(
+                chunk
+            )
+        for settled, group in groups.items():
+            self._set(group, action, note, dict(settled))
+
+    def _set(self, chunks: Sequence[Chunk], action: str, note: str | None, after: Values) -> None:
         columns = ", ".join(f"{name} = ?" for name in after)
         execute_each(
             KNOWLEDGE,
@@ -71,29 +92,39 @@ class ChangeSet:
 
     def supersede(self, old: Chunk, successor: Chunk) -> None:
         """Mark a row as replaced by another that has already landed."""
-        reason = f"superseded_by:{successor.id}"
-        self.update(old, "superseded", invalidated_at=self.now, invalidation_reason=reason)
+        self.update(
+            old, "superseded", invalidated_at=self.now, invalidation_reason=superseded_reason(successor.id)
+        )
+
+    def superseded_by(self, chunks: Sequence[Chunk]) -> dict[int, list[Chunk]]:
+        """Find the rows that each of some rows has taken the place of."""
+        found: dict[int, list[Chunk]] = {}
+        for part in batches([superseded_reason(chunk.id) for chunk in chunks]):
+            marks = ", ".join("?" * len(part))
+            for old in self.load_lean(Where(f"c.invalidation_reason IN ({marks})", tuple(part))):
+                found.setdefault(old.superseded_by or 0, []).append(old)
+        return found
 
     def delete_many(self, chunks: Sequence[Chunk], action: str, note: str | None = None) -> None:
         """Remove rows for good, with their vectors and links; the triggers remove them from the index."""
         ids = [(chunk.id,) for chunk in chunks]
-        for table, column in (("chunk_vectors", "chunk_id"), ("pc_links", "chunk_id"), ("chunks", "id")):
+        for table, column in _REMOVED_WITH_A_ROW:
             execute_each(KNOWLEDGE, f"DELETE FROM {table} WHERE {column} = ?", ids)
         self.changes += [
             Change(chunk.id, action, before=_without_text(_stored(chunk)), note=note) for chunk in chunks
         ]
 
     def link(self, chunk: Chunk, relation: Relation, target_id: int) -> None:
-        LinkRow.objects.update_or_create(
-            chunk_id=chunk.id, defaults={"relation": relation, "target_id": target_id}
-        )
+        sql = "INSERT OR REPLACE INTO pc_links (chunk_id, relation, target_id) VALUES (?, ?, ?)"
+        fetch(KNOWLEDGE, sql, (chunk.id, relation, target_id))
 
     def proposals_among(self, chunks: Sequence[Chunk]) -> dict[int, int]:
         """Tell which of the rows are proposals, and what each would supersede."""
         found: dict[int, int] = {}
         for part in batches([chunk.id for chunk in chunks]):
-            links = LinkRow.objects.filter(chunk_id__in=part, relation=Relation.PROPOSES)
-            found |= links.values_list("chunk_id", "target_id")
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT chunk_id, target_id FROM pc_links WHERE relation = ? AND chunk_id IN ({marks})"
+            found |= dict(fetch(KNOWLEDGE, sql, (Relation.PROPOSES, *part)))
         return found
 
     def summary(self, action: str) -> Batch:
@@ -107,7 +138,7 @@ def change_set(by: Actor, *, undoes: str | None = None) -> Iterator[ChangeSet]:
         work = ChangeSet(by, to_iso(timezone.now()), undoes=undoes)
         yield work
         audit.record(work.changes, batch=work.batch, by=by, at=work.now, undoes=undoes)
-        catch_up.drain()
+        catch_up.drain_rows({change.chunk_id for change in work.changes})
 
 
 def require_operator(by: Actor) -> None:
@@ -120,8 +151,19 @@ def refuse_gone(chunk: Chunk) -> None:
     """Raise Conflict for a row that has been replaced or deleted."""
     if chunk.superseded_by:
         raise Conflict(f"chunk {chunk.id} was replaced by #{chunk.superseded_by}; change that one")
-    if chunk.invalidated_at is not None and chunk.invalidation_reason != "rejected":
+    if chunk.invalidated_at is not None and chunk.invalidation_reason != REJECTED_REASON:
         raise Conflict(f"chunk {chunk.id} is no longer valid ({chunk.invalidation_reason or 'superseded'})")
+
+
+def _stamp(values: Values, now: str) -> Values:
+    """Take rejected rows out of use for a program that ignores verdicts, where configured; clear that stamp alone."""
+    invalidated_at, reason = values.get("invalidated_at"), values.get("invalidation_reason")
+    if values.get("review_state") == Verdict.REJECTED:
+        if invalidated_at is None and current().config.knowledge.reject_invalidates:
+            return {"invalidated_at": now, "invalidation_reason": REJECTED_REASON}
+    elif reason == REJECTED_REASON:
+        return {"invalidated_at": None, "invalidation_reason": None}
+    return {}
 
 
 def _stored(chunk: Chunk) -> Values:

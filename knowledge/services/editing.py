@@ -2,22 +2,25 @@
 
 from typing import Any
 
+from knowledge import audit
 from knowledge.authority import OPERATOR_SOURCE_TYPE
 from knowledge.errors import Forbidden, Invalid, NotFound
 from knowledge.queries import may_read
 from knowledge.rows import COLUMNS
 from knowledge.services.changeset import ChangeSet, change_set, refuse_gone, require_operator
+from knowledge.services.reviewing import take_place
 from knowledge.types import (
     MAX_TEXT_CHARS,
     PURGE_REASON,
     Chunk,
     Edit,
+    Relation,
     TrustTier,
     Unchanged,
     Verdict,
 )
 from knowledge.validation import check_text, checked_expiry, stripped_content, stripped_heading
-from protoconsole.actors import Actor
+from protoconsole.actors import Actor, Role
 
 _BORN_ANEW = frozenset({"id", "created_at", "updated_at", "invalidated_at", "invalidation_reason"})
 
@@ -36,7 +39,7 @@ def edit(chunk_id: int, change: Edit, by: Actor, *, if_match: str | None = None)
         text, settings = _new_text(chunk, change), _new_settings(chunk, change)
         if text:
             return _revise(work, chunk, text | settings)
-        return work.update(chunk, "set", **settings) if settings else chunk
+        return work.update(chunk, audit.SET, **settings) if settings else chunk
 
 
 def delete(chunk_id: int, by: Actor, *, if_match: str | None = None) -> None:
@@ -53,6 +56,8 @@ def forget(chunk_id: int, by: Actor, *, reason: str | None = None) -> Chunk:
     Raises NotFound for a row that the agent may not see, Forbidden for one that it may not remove, Invalid
     for a reason that cannot be kept.
     """
+    if by.role not in (Role.AGENT, Role.OPERATOR):
+        raise Forbidden("only an agent or an operator may do this")
     check_text("reason", reason, MAX_TEXT_CHARS)
     with change_set(by) as work:
         chunk = work.load(chunk_id)
@@ -97,4 +102,15 @@ def _revise(work: ChangeSet, old: Chunk, after: dict[str, Any]) -> Chunk:
     stamped = {"source_type": OPERATOR_SOURCE_TYPE, "review_state": verdict}
     revision = work.insert(kept | stamped | after, "edited", f"revision of #{old.id}")
     work.supersede(old, revision)
+    _carry_proposal(work, old, revision)
     return revision
+
+
+def _carry_proposal(work: ChangeSet, old: Chunk, revision: Chunk) -> None:
+    """A proposal that an operator edits takes effect with the edit, unless it is a rejected one."""
+    target_id = work.proposals_among([old]).get(old.id)
+    if target_id is None:
+        return
+    work.link(revision, Relation.PROPOSES, target_id)
+    if revision.review_state is Verdict.CONFIRMED:
+        take_place(work, revision, target_id)

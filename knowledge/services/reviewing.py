@@ -1,11 +1,12 @@
 """Verdicts, and what follows from them."""
 
+from collections.abc import Container
+
 from knowledge.rows import select
 from knowledge.search.filters import Where
 from knowledge.services.changeset import ChangeSet, change_set, require_operator
-from knowledge.types import REJECTED_REASON, Chunk, Verdict
+from knowledge.types import REJECTED_REASON, Chunk, Relation, TrustTier, Verdict
 from protoconsole.actors import Actor
-from protoconsole.instance import current
 
 _LONGEST_CHAIN = 10_000
 
@@ -16,6 +17,8 @@ def review(
     """Rule on one row and answer it as it now is; the same verdict again changes nothing.
 
     Confirming a proposal supersedes the row that it speaks of; taking that verdict back restores it.
+    Rejecting what an agent put in the place of an older row restores that row, and makes a proposal of the
+    rejected one.
     Raises Forbidden (not an operator), NotFound, and Stale where `if_match` is an older version.
     """
     require_operator(by)
@@ -27,50 +30,40 @@ def review(
 def rule(work: ChangeSet, chunks: list[Chunk], verdict: Verdict, reason: str | None = None) -> None:
     """Rule on many rows inside a change set."""
     changed = [chunk for chunk in chunks if chunk.review_state is not verdict]
-    groups: dict[tuple[str | None, str | None], list[Chunk]] = {}
-    for chunk in changed:
-        groups.setdefault(_invalidation(chunk, verdict, work.now), []).append(chunk)
-    for (invalidated_at, why), group in groups.items():
-        work.update_many(
-            group,
-            verdict,
-            reason,
-            review_state=verdict,
-            invalidated_at=invalidated_at,
-            invalidation_reason=why,
-        )
+    work.update_many(changed, verdict, reason, review_state=verdict)
     proposals = work.proposals_among(changed)
-    for chunk in changed:
-        if chunk.id in proposals:
-            _follow(work, chunk, verdict, proposals[chunk.id])
-
-
-def _invalidation(chunk: Chunk, verdict: Verdict, now: str) -> tuple[str | None, str | None]:
-    """Stamp a rejected row for a program that ignores verdicts, where configured; clear that stamp alone."""
-    if verdict is Verdict.REJECTED:
-        if current().config.knowledge.reject_invalidates and chunk.invalidated_at is None:
-            return now, REJECTED_REASON
-    elif chunk.invalidation_reason == REJECTED_REASON:
-        return None, None
-    return chunk.invalidated_at, chunk.invalidation_reason
-
-
-def _follow(work: ChangeSet, chunk: Chunk, verdict: Verdict, target_id: int) -> None:
     if verdict is Verdict.CONFIRMED:
-        _take_place(work, chunk, target_id)
-    elif chunk.review_state is Verdict.CONFIRMED:
-        _give_back(work, chunk)
+        for chunk in changed:
+            if chunk.id in proposals:
+                take_place(work, chunk, proposals[chunk.id])
+    else:
+        _give_back(work, [chunk for chunk in changed if _loses_its_place(chunk, verdict, proposals)])
 
 
-def _take_place(work: ChangeSet, chunk: Chunk, target_id: int) -> None:
+def take_place(work: ChangeSet, chunk: Chunk, target_id: int) -> None:
+    """Let a proposal supersede the row that stands where its target stood, if it is valid itself."""
+    stamped_only = chunk.invalidation_reason == REJECTED_REASON
+    if chunk.expired or (chunk.invalidated_at is not None and not stamped_only):
+        return
     standing = head_of(target_id, work.now)
     if standing and standing.id != chunk.id and standing.invalidated_at is None:
         work.supersede(standing, chunk)
 
 
-def _give_back(work: ChangeSet, chunk: Chunk) -> None:
-    for old in work.load_many(Where("c.invalidation_reason = ?", (f"superseded_by:{chunk.id}",))):
-        work.update(old, "restored", invalidated_at=None, invalidation_reason=None)
+def _loses_its_place(chunk: Chunk, verdict: Verdict, proposals: Container[int]) -> bool:
+    """Say whether what a row replaced has to come back: not where the row itself has been replaced."""
+    if chunk.invalidated_at is not None and chunk.invalidation_reason != REJECTED_REASON:
+        return False
+    took_effect = chunk.id in proposals and chunk.review_state is Verdict.CONFIRMED
+    return took_effect or (verdict is Verdict.REJECTED and chunk.trust_tier is not TrustTier.OPERATOR)
+
+
+def _give_back(work: ChangeSet, chunks: list[Chunk]) -> None:
+    replaced = work.superseded_by(chunks)
+    for chunk in chunks:
+        for old in replaced.get(chunk.id, ()):
+            work.update(old, "restored", invalidated_at=None, invalidation_reason=None)
+            work.link(chunk, Relation.PROPOSES, old.id)
 
 
 def head_of(chunk_id: int, now: str) -> Chunk | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from knowledge import catch_up, fact_index
+from knowledge import audit, catch_up, fact_index
 from knowledge.authority import may_supersede, stamp_provenance
 from knowledge.fact_index import FactMatch
 from knowledge.facts import Match
@@ -54,7 +54,7 @@ def _remember_fact(new: NewChunk, by: Actor) -> Added:
     if ready is None:
         return _DROPPED
     with change_set(by) as work:
-        catch_up.drain()
+        catch_up.drain(catch_up.BATCH)
         return _consolidate(work, ready)
 
 
@@ -75,7 +75,7 @@ def _consolidate(work: ChangeSet, new: NewChunk) -> Added:
     if rejected:
         new = replace(new, review_state=Verdict.PENDING)
     added = _revise(work, new, standing) if standing else _stored(_insert(work, new))
-    if rejected and added.chunk and added.outcome is not Outcome.PROPOSED:
+    if rejected and added.chunk:
         work.link(added.chunk, Relation.RESEMBLES_REJECTED, rejected.chunk_id)
     return added
 
@@ -83,7 +83,9 @@ def _consolidate(work: ChangeSet, new: NewChunk) -> Added:
 def _revise(work: ChangeSet, new: NewChunk, standing: FactMatch) -> Added:
     old = work.load(standing.chunk_id)
     proposed = work.proposals_among([old]).get(old.id)
-    if not may_supersede(tier_of(new.source_type), work.by, old):
+    ruled_on = audit.was_set_by_an_operator(old.id)
+    new = _inheriting(new, old)
+    if ruled_on or not may_supersede(tier_of(new.source_type), work.by, old):
         chunk = _insert(work, replace(new, review_state=Verdict.PENDING), note=f"would supersede #{old.id}")
         work.link(chunk, Relation.PROPOSES, old.id)
         why = f"Stored as #{chunk.id}, pending: it would supersede #{old.id}, once an operator confirms it."
@@ -93,6 +95,15 @@ def _revise(work: ChangeSet, new: NewChunk, standing: FactMatch) -> Added:
     if proposed is not None:
         work.link(chunk, Relation.PROPOSES, proposed)
     return Added(Outcome.REVISED, chunk, f"Stored as #{chunk.id}; it supersedes #{old.id}.", old.id)
+
+
+def _inheriting(new: NewChunk, old: Chunk) -> NewChunk:
+    """A revision is delivered as the row was, and lapses with it, where the writer says nothing else."""
+    return replace(
+        new,
+        delivery_policy=new.delivery_policy or old.delivery_policy,
+        expires_at=new.expires_at or old.expires_at,
+    )
 
 
 def _insert(work: ChangeSet, new: NewChunk, note: str | None = None) -> Chunk:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from knowledge import adoption, catch_up, queries, schema, services
-from knowledge.adoption import Opening, open_store
+from knowledge import adoption, catch_up, markers, queries, schema, services
+from knowledge.adoption import Opening, is_shared_with_older_program, open_store
 from knowledge.facets import facets
 from knowledge.types import ChunkQuery, Count, State
 from protoconsole.databases import KNOWLEDGE, fetch
@@ -352,3 +352,26 @@ def test_without_fts5_the_index_is_built_by_the_next_program_that_has_it(
 def test_counts_of_an_unknown_combination_are_exact(legacy: Opening) -> None:
     assert facets(ChunkQuery(domains=("no such",))).total == 0
     assert Count("hot", 4) in facets(ChunkQuery()).domain
+
+
+class TestTheOtherProgramIsUpgraded:
+    def test_a_row_with_a_verdict_of_its_own_tells(self, legacy: Opening) -> None:
+        assert is_shared_with_older_program()
+        with closing(sqlite3.connect(legacy.path)) as other:
+            for verdict in (None, "pending"):
+                other.execute(
+                    "INSERT INTO chunks (content, domain, review_state, created_at, updated_at)"
+                    " VALUES ('x', 'fact', ?, '2026', '2026')",
+                    (verdict,),
+                )
+                other.commit()
+                queries.browse(ChunkQuery(), OPERATOR)
+                assert is_shared_with_older_program() is (verdict is None)
+
+    def test_a_new_schema_version_is_marked(self, legacy: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+        opening = open_store(timezone.now())
+
+        assert opening.copy is not None
+        assert markers.get(markers.SCHEMA) == "2"
+        assert open_store(timezone.now()).copy is None

@@ -63,7 +63,7 @@ def test_ten_thousand_facts_are_not_compared_one_by_one(monkeypatch: pytest.Monk
             "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES (?, 'fact', '2026', '2026')",
             rows,
         )
-        catch_up.drain()
+        catch_up.drain(len(rows))
     compared: list[int] = []
     best = facts.best
     monkeypatch.setattr(

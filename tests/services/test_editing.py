@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from knowledge import adoption, audit, queries, services
+from knowledge import audit, markers, queries, services
 from knowledge.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from knowledge.times import to_iso
 from knowledge.types import Chunk, ChunkQuery, Edit, Kind, NewChunk, Policy, State, TrustTier, Verdict
@@ -268,7 +268,7 @@ class TestSweep:
         fetch(
             KNOWLEDGE,
             "UPDATE _kb_meta SET value = ? WHERE key = ?",
-            (self.ago(hours), adoption.FIRST_OPENED),
+            (self.ago(hours), markers.FIRST_OPENED),
         )
 
     def deleted(self, hours: float, reason: str = "source_delete") -> int:

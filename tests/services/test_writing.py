@@ -26,7 +26,7 @@ def current() -> list[str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["new"][:40])
 def test_one_new_fact_against_those_of_its_namespace(case: dict) -> None:
     for text in case["have"]:
-        services.add(replace(fact(text), source_type="extracted"), PLUGIN)
+        services.add(replace(fact(text), source_type="extracted"), OPERATOR)
 
     added = services.remember(fact(case["new"]), AGENT)
 
@@ -55,8 +55,10 @@ def test_an_agent_chooses_no_provenance_and_no_verdict(claim: dict) -> None:
     assert current() == []
 
 
-@pytest.mark.parametrize("source_type", ["operator", " Manual ", "OPERATOR"])
-def test_a_plugin_never_claims_an_operator_s_trust(source_type: str) -> None:
+@pytest.mark.parametrize(
+    "source_type", ["operator", " Manual ", "OPERATOR", "harvest", " Chat ", "extracted"]
+)
+def test_a_plugin_claims_no_path_of_an_operator_or_an_agent(source_type: str) -> None:
     with pytest.raises(Invalid, match="source_type"):
         services.add(NewChunk("mine", source_type=source_type), PLUGIN)
 
