@@ -26,7 +26,7 @@ from protoconsole.databases import INJECTIONS, write_transaction
 from protoconsole.errors import StoreBusy
 from protoconsole.instance import current
 
-__all__ = ["TurnAnswer", "TurnRequest", "WhatIf", "deliver", "preview"]
+__all__ = ["TurnAnswer", "TurnRequest", "WhatIf", "answer_of", "deliver", "preview"]
 
 MEMORY = (Part.PRIOR_SESSIONS, Part.ALWAYS_ON, Part.HITS)
 
@@ -63,14 +63,29 @@ def deliver(request: TurnRequest, by: Actor) -> TurnAnswer:
     request = replace(request, query=clean_query(request.query))
     options = options_of(request)
     if options.incognito or not options.memory_on:
-        return _answer(_compose(request, options), None)
+        return answer_of(_compose(request, options), None)
     earlier = _earlier(request, by)
     if earlier is not None:
         return earlier
     projection = _compose(request, options)
     if not request.record or not any(projection.ids(part) for part in MEMORY):
-        return _answer(projection, None)
+        return answer_of(projection, None)
     return _recorded(request, options, projection, by)
+
+
+def answer_of(projection: Projection, injection_id: int | None) -> TurnAnswer:
+    """Put a projection into the words of an answer."""
+    digest, hot, rag = map(projection.ids, MEMORY)
+    return TurnAnswer(
+        text=projection.text,
+        sections=projection.sections,
+        digest_ids=digest,
+        hot_ids=hot,
+        rag_ids=rag,
+        sources=projection.sources,
+        budget=projection.budget,
+        injection_id=injection_id,
+    )
 
 
 def _compose(request: TurnRequest, options: Options, what_if: WhatIf | None = None) -> Projection:
@@ -104,23 +119,9 @@ def _recorded(request: TurnRequest, options: Options, projection: Projection, by
             )
     except (LogUnwritable, StoreBusy, DatabaseError, OSError) as error:
         turn_faults.note(TurnFault.LOG, error)
-        return _answer(projection, None)
+        return answer_of(projection, None)
     turn_faults.mended(TurnFault.LOG)
-    return _answer(projection, row)
-
-
-def _answer(projection: Projection, injection_id: int | None) -> TurnAnswer:
-    digest, hot, rag = map(projection.ids, MEMORY)
-    return TurnAnswer(
-        text=projection.text,
-        sections=projection.sections,
-        digest_ids=digest,
-        hot_ids=hot,
-        rag_ids=rag,
-        sources=projection.sources,
-        budget=projection.budget,
-        injection_id=injection_id,
-    )
+    return answer_of(projection, row)
 
 
 def _earlier(request: TurnRequest, by: Actor) -> TurnAnswer | None:

@@ -88,6 +88,12 @@ def find(session_id: str) -> IndexedSession | None:
     return IndexedSession.objects.filter(session_id=session_id).first()
 
 
+def present(session_ids: Iterable[str]) -> set[str]:
+    """Say which of the sessions have a summary."""
+    rows = IndexedSession.objects.filter(session_id__in=list(session_ids))
+    return set(rows.values_list("session_id", flat=True))
+
+
 def note_written(entry: Entry, content: Summary | Unreadable) -> None:
     """Take in a file that we put into the folder; belongs into the transaction of that."""
     _advance()

@@ -237,6 +237,7 @@ class WhatIf:
     rejected: frozenset[Ref] = frozenset()
     pinned: frozenset[Ref] = frozenset()
 
+
 class DigestPolicy(StrEnum):
     """Which prior sessions a prompt names."""
 

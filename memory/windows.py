@@ -25,14 +25,15 @@ LONGEST_PAUSE = timedelta(days=1)
 _log = logging.getLogger("protoconsole.windows")
 
 
-def window_of(model: str | None) -> int | None:
+def window_of(model: str | None, *, note: bool = True) -> int | None:
     """Give the window of a model in tokens, that of the default model where nothing is known of this one.
 
-    None where nothing is known of either; the log says so once for each model.
+    None where nothing is known of either; the log says so once for each model. `note` has the gateway asked
+    for what is not known.
     """
     default = current().config.model.name
     names = dict.fromkeys(name for name in (model, default) if name)
-    window = next((window for name in names if (window := _known(name))), None)
+    window = next((window for name in names if (window := _known(name, note=note))), None)
     if window is None:
         _say_once(model or default)
     return window
@@ -59,14 +60,15 @@ def learn_next() -> int:
     return 1
 
 
-def _known(name: str) -> int | None:
+def _known(name: str, *, note: bool) -> int | None:
     configured = current().config.model.windows.get(name)
     if configured is not None or not current().config.model.api_base or len(name) > MAX_MODEL_CHARS:
         return configured
     found = ModelWindow.objects.filter(name=name).values_list("tokens", flat=True)
     for tokens in found:
         return tokens
-    _note(name)
+    if note:
+        _note(name)
     return None
 
 
