@@ -89,7 +89,8 @@ class TestBothEngines:
     def test_each_filter_binds(self, engine: str) -> None:
         wanted = add(
             "tea time",
-            by=PLUGIN,
+            by=OPERATOR,
+            review_state=Verdict.PENDING,
             domain="finding",
             namespace="ops",
             epoch="e1",
