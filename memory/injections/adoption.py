@@ -68,6 +68,8 @@ def _add_what_is_missing() -> None:
         if name not in columns:
             fetch(INJECTIONS, f"ALTER TABLE injections ADD COLUMN {name} {kind}")
     run_script(INJECTIONS, schema.OWN_TABLES)
+    for trigger in schema.TRIGGERS:
+        fetch(INJECTIONS, trigger)
     meta.put(schema.SCHEMA_MARKER, str(schema.SCHEMA_VERSION))
 
 

@@ -12,6 +12,7 @@ from memory.injections.chain import BEGINNING, Break, Link
 from memory.injections.errors import HeadDamaged, TextDamaged
 from memory.injections.key import existing_key
 from memory.injections.rows import SELECTED, ids_of
+from memory.injections.types import Index
 from protoconsole.databases import INJECTIONS, fetch, rows_of, write_transaction
 from protoconsole.findings import Finding, Level, found
 
@@ -19,6 +20,10 @@ MEND = (
     "restore the log and its .head from a copy, or move both away together: they are kept as evidence and a"
     " new log begins"
 )
+_COUNTS_THAT_DIFFER = """SELECT 1 FROM pc_injection_counts AS c WHERE n <>
+    (SELECT COUNT(*) FROM pc_injection_items AS i WHERE i.kind = ? AND i.ref = c.ref)
+    UNION ALL SELECT 1 FROM pc_injection_items WHERE kind = ?
+    AND ref NOT IN (SELECT ref FROM pc_injection_counts) LIMIT 1"""
 NOT_OPENED = "run: manage.py serve"
 
 
@@ -154,6 +159,8 @@ def _index() -> Finding:
     wanted.subtract(hash(entry) for entry in kept)
     wrong = sum(map(abs, wanted.values()))
     faults = [f"{wrong} entries differ from the rows"] if wrong else []
+    if fetch(INJECTIONS, _COUNTS_THAT_DIFFER, (Index.CHUNK, Index.CHUNK)):
+        faults.append("the counts of turns differ from the entries")
     return found("injection index", faults, well="finds exactly the rows", mend=REPAIR)
 
 

@@ -116,6 +116,7 @@ def rebuild() -> None:
     """Forget the index and queue every row for it; what sessions were given stays."""
     with write_transaction(INJECTIONS):
         fetch(INJECTIONS, "DELETE FROM pc_injection_items")
+        fetch(INJECTIONS, "DELETE FROM pc_injection_counts")
         meta.put(INDEXED_TO, "0")
     while catch_up():
         pass

@@ -78,13 +78,13 @@ def count_of(ref: Ref) -> Entered:
     index.before_reading()
     of_chunk = "FROM pc_injection_items WHERE kind = ? AND ref = ?"
     key = (Index.CHUNK, ref)
-    [(count,)] = fetch(INJECTIONS, f"SELECT COUNT(*) {of_chunk}", key)
+    counted = fetch(INJECTIONS, "SELECT n FROM pc_injection_counts WHERE ref = ?", (ref,))
     ends = [
         fetch(INJECTIONS, f"SELECT at {of_chunk} ORDER BY at {order} LIMIT 1", key)
         for order in ("ASC", "DESC")
     ]
     first, last = (iso_of(end[0][0]) if end else None for end in ends)
-    return Entered(count, first, last)
+    return Entered(counted[0][0] if counted else 0, first, last)
 
 
 def stored_answer(key: str, turn_id: str) -> int | None:

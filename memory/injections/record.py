@@ -3,8 +3,9 @@
 import json
 import logging
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
+from pathlib import Path
 
 from django.db import DatabaseError, transaction
 
@@ -88,6 +89,13 @@ def _note(signing: bytes, link: Link, before: Link) -> None:
     """The row is committed, so a note that fails only lags behind; the next one makes up for it."""
     try:
         if not head.advance(signing, link, before):
-            _log.error("the injection log lost rows or its note was changed; run: manage.py doctor")
+            _say_once(head.path())
     except OSError as error:
         _log.error("the head of the injection log could not be noted: %s", error)
+
+
+@lru_cache
+def _say_once(note: Path) -> None:
+    _log.error(
+        "%s does not fit the injection log, which lost rows or was changed; run: manage.py doctor", note
+    )

@@ -8,6 +8,7 @@ never renamed or dropped. What is ours begins with `pc_`.
 - `pc_injection_items` answers every question by one range of its key: the turns of all (`Index.TURN`), of a
   session, of a chunk, and those that were told of a session. It is derived from the shared columns, so rows
   of the other program are found as well. `at` is in microseconds since 1970.
+- `pc_injection_counts` has the number of turns that each chunk entered; triggers keep it.
 - `pc_injection_given` is the first time that a session was given a chunk.
 """
 
@@ -62,6 +63,7 @@ CREATE TABLE IF NOT EXISTS pc_injection_items (
     injection_id INTEGER NOT NULL,
     PRIMARY KEY (kind, ref, at, injection_id)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pc_injection_counts (ref NOT NULL PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pc_injection_given (
     session_id   TEXT NOT NULL,
     ref          NOT NULL,
@@ -75,3 +77,16 @@ CREATE INDEX IF NOT EXISTS pc_texts_seen ON pc_texts(seen);
 CREATE INDEX IF NOT EXISTS pc_injections_chain ON injections(pc_seq) WHERE pc_seq IS NOT NULL;
 CREATE INDEX IF NOT EXISTS pc_injections_answer ON injections(pc_turn_id, pc_key) WHERE pc_turn_id IS NOT NULL
 """
+
+# Each is one statement with semicolons of its own. The 2 is Index.CHUNK.
+TRIGGERS = (
+    """CREATE TRIGGER IF NOT EXISTS pc_injection_counted AFTER INSERT ON pc_injection_items WHEN new.kind = 2
+    BEGIN
+        INSERT INTO pc_injection_counts (ref, n) VALUES (new.ref, 1) ON CONFLICT (ref) DO UPDATE SET n = n + 1;
+    END""",
+    """CREATE TRIGGER IF NOT EXISTS pc_injection_uncounted AFTER DELETE ON pc_injection_items WHEN old.kind = 2
+    BEGIN
+        UPDATE pc_injection_counts SET n = n - 1 WHERE ref = old.ref;
+        DELETE FROM pc_injection_counts WHERE ref = old.ref AND n = 0;
+    END""",
+)

@@ -97,11 +97,14 @@ class TestLegacy:
             patch.setattr(adoption.meta, "put", fail)
             with pytest.raises(RuntimeError):
                 open_log()
-        [copy] = log.parent.glob("memory-injections.db.before-*")
-        made = copy.stat().st_mtime_ns
+        before = plain_rows(log, f"SELECT {OLD_COLUMNS} ORDER BY id")
 
-        assert open_log().copy == copy
-        assert copy.stat().st_mtime_ns == made
+        opening = open_log()
+
+        [copy] = log.parent.glob("memory-injections.db.before-*")
+        assert opening.copy == copy
+        assert plain_rows(copy, f"SELECT {OLD_COLUMNS} ORDER BY id") == before
+        assert "pc_mac" not in {row[1] for row in plain_rows(copy, "PRAGMA table_info(injections)")}
         assert len(queries.turns(TurnQuery(), limit=200).items) == 141
 
     def test_it_is_sound(self, opening: LogOpening) -> None:

@@ -337,6 +337,21 @@ def test_a_changed_index_is_named_and_built_anew(instance: Instance) -> None:
     assert queries.count_of(2).count == 1
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE pc_injection_counts SET n = 9 WHERE ref = 2", "DELETE FROM pc_injection_counts WHERE ref = 2"],
+)
+def test_changed_counts_are_named_and_built_anew(instance: Instance, change: str) -> None:
+    recorded_many(3)
+    plainly(instance, change)
+    assert faults() == {"injection index": "the counts of turns differ from the entries"}
+
+    checkup.repair()
+
+    assert faults() == {}
+    assert queries.count_of(2).count == 1
+
+
 class TestInterrupted:
     @pytest.mark.parametrize("rows_before", [0, 2])
     def test_killed_between_commit_and_note(self, instance: Instance, rows_before: int) -> None:
@@ -392,6 +407,7 @@ class TestRetention:
 
         assert retention.prune(NOON + timedelta(days=365)) == 0
         assert prune_all(NOON + timedelta(days=365, minutes=2, seconds=1)) == 2
+        assert [queries.count_of(ref).count for ref in (1, 2, 3)] == [0, 0, 1]
         assert [turn.id for turn in queries.turns(TurnQuery()).items] == [3]
 
     def test_the_rest_verifies(self, instance: Instance) -> None:
