@@ -26,15 +26,18 @@ from memory.deleting import sweep_deleted
 from memory.injections import index as injection_index
 from memory.injections.retention import prune
 from memory.session_index import deep_sync
+from memory.windows import learn_next
 from protoconsole.databases import CONSOLE, write_transaction
 from protoconsole.errors import StoreBusy
 from protoconsole.instance import current
+from protoconsole.metrics import ROUNDS_LOST
 from protoconsole.paths import private_opener
 
 LOCK_FILE = "maintenance.lock"
 REPORT_FILE = "maintenance.json"
 PAUSE_AFTER_WORK_S = 1.0
 PAUSE_S = 15.0
+SILENCE_IS_A_FAULT = timedelta(minutes=5)
 PIECES_AT_ONCE = 100  # so that a step with endless work lets the others have their turn
 
 _log = logging.getLogger("protoconsole.maintenance")
@@ -94,6 +97,7 @@ STEPS = (
     Step("injection index", injection_index.catch_up),
     Step("injection retention", prune_injections, timedelta(hours=1)),
     Step("session index", deep_sync, timedelta(minutes=1)),
+    Step("model windows", learn_next),
     Step("deleted sessions", sweep_deleted, timedelta(hours=1)),
     Step("checkpoint", checkpoint, timedelta(minutes=5)),
     Step("sessions", clear_sessions, timedelta(days=1)),
@@ -104,6 +108,17 @@ def report() -> Sequence[StepReport]:
     """Say how each step fares, whichever process works on it."""
     kept = _read(_folder() / REPORT_FILE)
     return [kept.get(step.name, StepReport(step.name)) for step in STEPS]
+
+
+def silent_since(now: datetime) -> datetime | None:
+    """Tell when a step that belongs to every round last ran, where that is too long ago; else None.
+
+    Before the first round there is nothing to miss.
+    """
+    every_round = {step.name for step in STEPS if not step.every}
+    runs = [parse_iso(step.last_run or "") for step in report() if step.name in every_round]
+    last = max(filter(None, runs), default=None)
+    return last if last is not None and now - last > SILENCE_IS_A_FAULT else None
 
 
 class Maintenance:
@@ -140,13 +155,22 @@ class Maintenance:
 
     def _live(self) -> None:
         while not self._stopping.is_set():
-            with _only_one(_folder() / LOCK_FILE) as mine:
-                while mine and not self._stopping.is_set():
-                    self._stopping.wait(PAUSE_AFTER_WORK_S if self.round() else PAUSE_S)
-                if mine:
-                    checkpoint()
+            try:
+                self._work_while_mine()
+            except (OSError, sqlite3.Error):
+                # A full disk must not end the loop: the work goes on once there is room again.
+                ROUNDS_LOST.inc()
+                _log.exception("a round of maintenance could not be finished")
             self._stopping.wait(PAUSE_S)
         connections.close_all()
+
+    def _work_while_mine(self) -> None:
+        """Work round after round while this process holds the lock; return at once where another does."""
+        with _only_one(_folder() / LOCK_FILE) as mine:
+            while mine and not self._stopping.is_set():
+                self._stopping.wait(PAUSE_AFTER_WORK_S if self.round() else PAUSE_S)
+            if mine:
+                checkpoint()
 
     def _turn(self, step: Step, known: StepReport, now: str) -> tuple[StepReport, bool]:
         try:

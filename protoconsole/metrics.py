@@ -18,6 +18,7 @@ _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"
 
 REQUESTS = Counter("protoconsole_requests", "Answered requests", ["method", "route", "status"])
 SECONDS = Histogram("protoconsole_request_seconds", "Time to answer a request", ["method", "route"])
+ROUNDS_LOST = Counter("protoconsole_maintenance_rounds_lost", "Rounds of maintenance that were not finished")
 WRITES = Counter("protoconsole_writes", "New memory that was offered, by what became of it", ["outcome"])
 
 
@@ -37,13 +38,14 @@ class MetricsMiddleware:
         return response
 
 
-def exposition(rows_by_state: Mapping[str, int], index_pending: int) -> bytes:
-    """Write all counts, and the given facts of the store, in the text format of Prometheus."""
+def exposition(rows_by_state: Mapping[str, int], index_pending: int | None) -> bytes:
+    """Write all counts, and what is known of the store, in the text format of Prometheus."""
     facts = CollectorRegistry()
     rows = Gauge("protoconsole_rows", "Rows of memory by state", ["state"], registry=facts)
     for state, n in rows_by_state.items():
         rows.labels(state).set(n)
-    Gauge("protoconsole_index_pending", "Rows not yet indexed", registry=facts).set(index_pending)
+    if index_pending is not None:
+        Gauge("protoconsole_index_pending", "Rows not yet indexed", registry=facts).set(index_pending)
     return generate_latest(_counted()) + generate_latest(facts)
 
 

@@ -1,10 +1,14 @@
 """The loop of maintenance: what it works off, what it outlives, and that only one works."""
 
+import errno
 import threading
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.utils import timezone
+from prometheus_client import REGISTRY
 
 from knowledge.adoption import Opening
 from protoconsole import maintenance
@@ -132,3 +136,39 @@ def test_the_real_steps_run_on_a_new_store(store: Opening) -> None:
         "checkpoint": (1, 0),
         "sessions": (1, 0),
     }
+
+
+def test_the_loop_outlives_a_full_disk(store: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "PAUSE_S", 0.02)
+    write, disk_is_full, written = maintenance._write, threading.Event(), threading.Event()
+    disk_is_full.set()
+    refused = threading.Event()
+
+    def write_while_there_is_room(file: Path, reports: Mapping[str, StepReport]) -> None:
+        if disk_is_full.is_set():
+            refused.set()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, reports)
+        written.set()
+
+    monkeypatch.setattr(maintenance, "_write", write_while_there_is_room)
+    lost = REGISTRY.get_sample_value("protoconsole_maintenance_rounds_lost_total") or 0
+    loop = Maintenance([Step("index", lambda: 0)])
+    loop.start()
+    assert refused.wait(10)
+    disk_is_full.clear()
+    assert written.wait(10)
+    loop.stop()
+    assert (REGISTRY.get_sample_value("protoconsole_maintenance_rounds_lost_total") or 0) > lost
+
+
+@pytest.mark.parametrize(("minutes", "is_silent"), [(5, False), (6, True)])
+def test_a_loop_that_stands_still_is_noticed(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch, at: list[datetime], minutes: int, is_silent: bool
+) -> None:
+    steps = (Step("index", lambda: 0), Step("sessions", lambda: 0, timedelta(days=1)))
+    monkeypatch.setattr(maintenance, "STEPS", steps)
+    assert maintenance.silent_since(NOON) is None
+    Maintenance(steps).round()
+    later = NOON + timedelta(minutes=minutes)
+    assert maintenance.silent_since(later) == (NOON if is_silent else None)
