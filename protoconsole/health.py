@@ -2,19 +2,24 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 from django.db import DatabaseError, connections
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from ninja import Router, Status
 
-from knowledge import adoption, catch_up
+from knowledge import adoption, catch_up, playbooks
 from knowledge.search import fts5
 from knowledge.stats import stats
+from knowledge.times import to_iso
+from memory import turn_faults
 from protoconsole import maintenance
 from protoconsole.actors import MAINTENANCE
 from protoconsole.config import Config
@@ -25,8 +30,11 @@ from protoconsole.version import VERSION
 from protoconsole.wire import GOVERNORS, Out, Problem, door
 
 PATIENCE_S = 0.2
+REUSED_S = 1.0  # how long a probe that anybody may ask for stands for the next
 _LOCKED = ("locked", "busy")
 _STARTED = time.monotonic()
+
+T = TypeVar("T")
 
 open_router = Router(tags=["health"])
 runtime_router = Router(tags=["health"])
@@ -96,30 +104,31 @@ def healthz(request: HttpRequest) -> Alive:
 @open_router.get("/readyz", response={200: Ready, 503: Unready})
 def readyz(request: HttpRequest) -> Ready | Status[Unready]:
     """Say whether every store can be read and written and the search index stands."""
-    reasons = list(unready_reasons())
+    reasons = [fault.public for fault in _faults_lately(int(time.monotonic() / REUSED_S), _paths())]
     if reasons:
         return Status(503, Unready(code="not_ready", detail="; ".join(reasons), reasons=reasons))
-    return Ready(index=IndexOut(pending=catch_up.pending()))
+    return Ready(index=_index())
 
 
 @open_router.get("/metrics", **door(*GOVERNORS, answers={200: None}))
 def metrics(request: HttpRequest) -> HttpResponse:
     """Give all counts in the text format of Prometheus."""
-    by_state = {count.value: count.n for count in stats(MAINTENANCE).state}
-    return HttpResponse(exposition(by_state, catch_up.pending()), content_type=TEXT_TYPE)
+    known = _read(lambda: stats(MAINTENANCE))
+    by_state = {count.value: count.n for count in known.state} if known else {}
+    return HttpResponse(exposition(by_state, _read(catch_up.pending)), content_type=TEXT_TYPE)
 
 
 @runtime_router.get("/status", **door(*GOVERNORS, answers={200: RuntimeOut}))
 def runtime_status(request: HttpRequest) -> RuntimeOut:
     """Say how the console is doing, and every reason why it is not quite well."""
     config = current().config
-    reasons = [*unready_reasons(), *degraded_reasons(config)]
+    reasons = [*(fault.detail for fault in faults()), *degraded_reasons(config)]
     return RuntimeOut(
         status="degraded" if reasons else "ok",
         reasons=reasons,
         version=VERSION,
         stores=[_store(alias) for alias in connections],
-        index=IndexOut(pending=catch_up.pending()),
+        index=_index(),
         embeddings=_embeddings(config),
         gateway=_gateway(config),
         harvest=HarvestOut(due=0, failed=0),  # no thread is kept yet that could retire
@@ -127,27 +136,47 @@ def runtime_status(request: HttpRequest) -> RuntimeOut:
     )
 
 
-def unready_reasons() -> Iterator[str]:
-    """Say why requests cannot be served: a store that cannot be used, an index that does not stand."""
-    faults = {alias: fault_of_store(_path_of(alias)) for alias in connections}
-    yield from (f"{alias}: {fault}" for alias, fault in faults.items() if fault)
-    if faults[KNOWLEDGE] is None:
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why requests cannot be served: in full, and in what anybody may be told, which names no path."""
+
+    public: str
+    detail: str
+
+
+def faults() -> Iterator[Fault]:
+    """Find the stores that cannot be used, and an index that does not stand."""
+    broken = {alias: fault_of_store(_path_of(alias)) for alias in connections}
+    for alias, fault in broken.items():
+        if fault:
+            yield Fault(f"{alias}: its store cannot be used", f"{alias}: {fault}")
+    if broken[KNOWLEDGE] is None:
         yield from _index_faults()
+
+
+@lru_cache(maxsize=1)
+def _faults_lately(moment: int, paths: tuple[Path, ...]) -> Sequence[Fault]:
+    """Find the faults once for all who ask in the same moment, since each probe takes the write locks."""
+    return tuple(faults())
 
 
 def degraded_reasons(config: Config) -> Iterator[str]:
     """Say what works less well than it could."""
-    if adoption.is_shared_with_older_program() and not config.knowledge.reject_invalidates:
-        yield (
-            "the other program of the knowledge store is older than verdicts and goes on delivering rejected"
-            " rows; upgrade it, or set knowledge.reject_invalidates: true"
-        )
+    older_program = _read(adoption.older_program_warning)
+    if older_program:
+        yield older_program
     if config.knowledge.embeddings:
         yield "knowledge.embeddings is on, but this release ranks by keywords only"
     yield from config.warnings
+    yield from turn_faults.reasons()
+    if config.skills.enabled:
+        yield from playbooks.for_agents(current().paths.skills_db, current().paths.skills_dir).faults
     for step in maintenance.report():
         if step.failing:
             yield f"the maintenance step {step.name} failed at {step.last_error_at}: {step.last_error}"
+    silent_since = maintenance.silent_since(timezone.now())
+    if silent_since:
+        yield f"the maintenance work has stood still since {to_iso(silent_since)}; look into the server's log"
 
 
 def fault_of_store(path: Path) -> str | None:
@@ -167,16 +196,39 @@ def fault_of_store(path: Path) -> str | None:
     return None
 
 
-def _index_faults() -> Iterator[str]:
+def _index_faults() -> Iterator[Fault]:
+    mend = "run: manage.py doctor --repair"
     try:
-        standing = adoption.is_derived_current()
+        standing = adoption.is_adopted() and adoption.is_derived_current()
         if standing and fts5.available():
             fetch(KNOWLEDGE, "SELECT rowid FROM pc_search LIMIT 1")
+        catch_up.pending()
+        stats(MAINTENANCE)
     except DatabaseError as error:
-        yield f"the search index cannot be read ({error}); run: manage.py doctor --repair"
+        fault = "what is derived from its rows cannot be read"
+        yield Fault(f"{fault}; {mend}", f"{fault} ({error}); {mend}")
     else:
         if not standing:
-            yield "its triggers or its index are not those of this release; run: manage.py doctor --repair"
+            fault = f"its tables, triggers or index are not those of this release; {mend}"
+            yield Fault(fault, fault)
+
+
+def _read(read: Callable[[], T]) -> T | None:
+    """Read from the knowledge store; None where it cannot answer, which `faults` tells in words."""
+    if not _path_of(KNOWLEDGE).exists():  # to ask would make an empty one
+        return None
+    try:
+        return read()
+    except DatabaseError:
+        return None
+
+
+def _index() -> IndexOut:
+    return IndexOut(pending=_read(catch_up.pending) or 0)
+
+
+def _paths() -> tuple[Path, ...]:
+    return tuple(_path_of(alias) for alias in connections)
 
 
 def _path_of(alias: str) -> Path:
@@ -194,7 +246,8 @@ def _embeddings(config: Config) -> EmbeddingsOut:
     """No vector is asked for yet: where they are configured, the breaker stands open over all rows."""
     if not config.knowledge.embeddings:
         return EmbeddingsOut(model=None, pending=0, breaker="closed")
-    rows = stats(MAINTENANCE).total
+    known = _read(lambda: stats(MAINTENANCE))
+    rows = known.total if known else 0
     return EmbeddingsOut(model=config.knowledge.embed_model, pending=rows, breaker="open")
 
 

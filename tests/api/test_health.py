@@ -52,20 +52,61 @@ def unready(caller: Caller) -> str:
 def test_a_missing_store_is_unready(anonymous: Caller, store: Opening) -> None:
     connections[KNOWLEDGE].close()
     store.path.unlink()
-    assert str(store.path) in unready(anonymous)
+    assert unready(anonymous) == "knowledge: its store cannot be used"
     assert not store.path.exists()
 
 
 def test_a_store_that_is_no_database_is_unready(anonymous: Caller, store: Opening) -> None:
     connections[KNOWLEDGE].close()
     store.path.write_bytes(b"not a database, but long enough to look like a file of some other kind")
-    assert str(store.path) in unready(anonymous)
+    assert unready(anonymous) == "knowledge: its store cannot be used"
 
 
-@pytest.mark.parametrize("sql", ["DROP TRIGGER pc_chunks_insert", "DROP TABLE pc_search"])
-def test_an_index_that_does_not_stand_is_unready(anonymous: Caller, sql: str) -> None:
+@pytest.mark.parametrize("with_fts5", [True, False])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TRIGGER pc_chunks_insert",
+        "DROP TABLE pc_search",
+        "DROP TABLE pc_dirty",
+        "DROP TABLE _kb_meta",
+        "DROP TABLE pc_counts",
+    ],
+)
+def test_an_index_that_does_not_stand_is_unready_and_a_reason(
+    anonymous: Caller, viewer: Caller, sql: str, with_fts5: bool, request: pytest.FixtureRequest
+) -> None:
     fetch(KNOWLEDGE, sql)
-    assert "doctor --repair" in unready(anonymous)
+    if not with_fts5:
+        request.getfixturevalue("without_fts5")
+    if with_fts5 or "pc_search" not in sql:
+        assert "doctor --repair" in unready(anonymous)
+        body = viewer.get(STATUS).body
+        assert body["status"] == "degraded"
+        assert any("doctor --repair" in reason for reason in body["reasons"])
+    assert viewer.get("/metrics").status == 200
+
+
+def test_a_missing_store_is_named_to_those_who_may_know(viewer: Caller, store: Opening) -> None:
+    connections[KNOWLEDGE].close()
+    store.path.unlink()
+    body = viewer.get(STATUS).body
+    assert (body["status"], str(store.path) in body["reasons"][0]) == ("degraded", True)
+    assert viewer.get("/metrics").status == 200
+    assert not store.path.exists()
+
+
+def test_probes_of_one_moment_look_once(anonymous: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Path] = []
+    monkeypatch.setattr(health, "fault_of_store", lambda path: looks.append(path))
+    monkeypatch.setattr(health.time, "monotonic", lambda: 1_000_000.25)
+    anonymous.get("/readyz")
+    stores = len(looks)
+    anonymous.get("/readyz")
+    assert len(looks) == stores > 0
+    monkeypatch.setattr(health.time, "monotonic", lambda: 1_000_001.25)
+    anonymous.get("/readyz")
+    assert len(looks) == 2 * stores
 
 
 def test_a_store_that_another_writes_to_is_ready(anonymous: Caller, store: Opening) -> None:
@@ -110,13 +151,15 @@ def test_every_reason_is_told(
     knowledge = replace(config.knowledge, embeddings=True)
     configured(settings, instance, replace(config, knowledge=knowledge, warnings=("an odd key",)))
     failed = StepReport("sweep", 1, 1, "2026-01-01", "no space", "2026-01-01")
-    monkeypatch.setattr(maintenance, "report", lambda: [failed, StepReport("index")])
+    stood_still = StepReport("index", 1, 0, "2026-01-01T00:00:00+00:00")
+    monkeypatch.setattr(maintenance, "report", lambda: [failed, stood_still])
     body = viewer.get(STATUS).body
     assert body["status"] == "degraded"
     assert body["reasons"] == [
         "knowledge.embeddings is on, but this release ranks by keywords only",
         "an odd key",
         "the maintenance step sweep failed at 2026-01-01: no space",
+        "the maintenance work has stood still since 2026-01-01T00:00:00+00:00; look into the server's log",
     ]
     assert body["embeddings"] == {"model": "qwen3-embedding", "pending": 0, "breaker": "open"}
 
