@@ -39,8 +39,13 @@ def examine() -> Iterator[Finding]:
 
 
 def repair() -> None:
-    """Close modes to others and build anew what is derived from rows; rows are never touched."""
+    """Close modes to others and build anew what is derived from rows; rows are never touched.
+
+    Raises StoreUnusable, before anything was touched, for a store that only a copy can bring back.
+    """
     paths = current().paths
+    refuse_unusable(paths.knowledge_db)
+    log_preflight.refuse_unusable(paths.injection_log)
     for path in (paths.instance_root, paths.knowledge_db.parent):
         _close(path, 0o700)
     for path in _private_files():
@@ -104,10 +109,9 @@ def _knowledge() -> Iterator[Finding]:
         yield Finding("knowledge store", Level.FAULT, f"{path} was never opened by protoconsole", NOT_OPENED)
         return
     yield from checkup.examine()
-    if adoption.is_shared_with_older_program() and not current().config.knowledge.reject_invalidates:
-        yield Finding(
-            "other program", Level.WARNING, adoption.OLDER_PROGRAM_WARNING, adoption.OLDER_PROGRAM_MEND
-        )
+    older_program = adoption.older_program_warning()
+    if older_program:
+        yield Finding("other program", Level.WARNING, older_program)
 
 
 def _injections() -> Iterator[Finding]:

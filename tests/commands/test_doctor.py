@@ -1,5 +1,7 @@
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
@@ -7,6 +9,7 @@ from threading import Thread
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 from pytest_django.fixtures import Settings
 
 from knowledge import services
@@ -181,3 +184,22 @@ def test_a_gateway_that_is_not_there_is_a_fault(closed: Instance, settings: Sett
 
     with pytest.raises(CommandError):
         doctor()
+
+
+@pytest.mark.parametrize("options", [(), ("--repair",)])
+@pytest.mark.parametrize("file", ["knowledge_db", "injection_log"])
+def test_what_no_repair_can_mend_is_one_line(closed: Instance, file: str, options: tuple[str, ...]) -> None:
+    path: Path = getattr(closed.paths, file)
+    connections.close_all()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    path.write_bytes(path.read_bytes()[:100] + b"\xff" * 8_000)
+    path.chmod(0o644)
+    before = path.read_bytes()
+
+    with pytest.raises(CommandError) as refused:
+        call_command("doctor", *options, stdout=StringIO())
+
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == before
+    assert path.stat().st_mode & 0o777 == 0o644

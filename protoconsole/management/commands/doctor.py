@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from protoconsole import doctor
-from protoconsole.errors import StoreBusy
+from protoconsole.errors import StoreBusy, StoreUnusable
 
 
 class Command(BaseCommand):
@@ -22,7 +23,7 @@ class Command(BaseCommand):
             if options["repair"]:
                 doctor.repair()
             findings = list(doctor.examine())
-        except StoreBusy as error:
+        except (StoreBusy, StoreUnusable, DatabaseError) as error:
             raise CommandError(str(error)) from error
         for finding in findings:
             self.stdout.write(f"{finding.level:<8} {finding.name:<18} {finding.detail}")
