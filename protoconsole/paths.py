@@ -30,15 +30,15 @@ def box_root(env: Mapping[str, str]) -> Path:
     """Find the base that all instances of a machine share."""
     named = _named(env, "PROTOAGENT_BOX_ROOT")
     if named:
-        return _absolute(Path(named))
-    return SANDBOX if SANDBOX.is_dir() else Path("~/.protoagent").expanduser()
+        return _absolute("PROTOAGENT_BOX_ROOT", named)
+    return SANDBOX if SANDBOX.is_dir() else _expanded("HOME", "~/.protoagent")
 
 
 def instance_root(env: Mapping[str, str]) -> Path:
     """Find the folder that holds one agent's stores."""
     home = _named(env, "PROTOAGENT_HOME")
     if home:
-        return _absolute(Path(home))
+        return _absolute("PROTOAGENT_HOME", home)
     return box_root(env) / _instance_name(env)
 
 
@@ -46,20 +46,25 @@ def resolve_paths(env: Mapping[str, str], config: Config) -> Paths:
     """Settle every path of the instance."""
     box, root = box_root(env), instance_root(env)
 
-    def place(variable: str, configured: str, default: Path) -> Path:
+    def place(variable: str, configured: str, default: Path, key: str = "") -> Path:
         named = _named(env, variable) if variable else ""
-        return _absolute(Path(named)) if named else _configured(configured, root, default)
+        return _absolute(variable, named) if named else _configured(key, configured, root, default)
 
     return Paths(
         box_root=box,
         instance_root=root,
-        knowledge_db=place("KNOWLEDGE_DB_PATH", config.knowledge.db_path, root / "knowledge" / "agent.db"),
-        memory_dir=place("MEMORY_PATH", config.memory.path, root / "memory"),
+        knowledge_db=place(
+            "KNOWLEDGE_DB_PATH",
+            config.knowledge.db_path,
+            root / "knowledge" / "agent.db",
+            "knowledge.db_path",
+        ),
+        memory_dir=place("MEMORY_PATH", config.memory.path, root / "memory", "memory.path"),
         injection_log=place("PROTOAGENT_INJECTION_LOG", "", root / "memory-injections.db"),
-        skills_db=place("", config.skills.db_path, root / "skills.db"),
-        skills_dir=place("", config.skills.dir, root / "skills"),
+        skills_db=place("", config.skills.db_path, root / "skills.db", "skills.db_path"),
+        skills_dir=place("", config.skills.dir, root / "skills", "skills.dir"),
         console_db=place("PROTOCONSOLE_DB", "", root / "console.db"),
-        commons_db=place("", config.commons.path, box / "commons") / "knowledge.db",
+        commons_db=place("", config.commons.path, box / "commons", "commons.path") / "knowledge.db",
         secret_key_file=root / "secret.key",
     )
 
@@ -83,10 +88,10 @@ def make_private_file(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _configured(configured: str, root: Path, default: Path) -> Path:
+def _configured(key: str, configured: str, root: Path, default: Path) -> Path:
     if not configured:
         return default
-    path = root / Path(configured).expanduser()
+    path = root / _expanded(key, configured)
     unreachable = path.is_relative_to(SANDBOX) and not path.exists()
     return default if unreachable else path
 
@@ -102,5 +107,14 @@ def _named(env: Mapping[str, str], variable: str) -> str:
     return env.get(variable, "").strip()
 
 
-def _absolute(path: Path) -> Path:
-    return Path.cwd() / path.expanduser()
+def _absolute(variable: str, path: str) -> Path:
+    return Path.cwd() / _expanded(variable, path)
+
+
+def _expanded(setting: str, path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{setting}: {path!a} is not allowed, must begin with the home folder of a user of this machine"
+        ) from error

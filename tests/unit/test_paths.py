@@ -165,3 +165,17 @@ def test_what_exists_is_left_as_it_is(tmp_path: Path) -> None:
     make_private_dir(folder)
     make_private_file(file)
     assert (mode(folder), mode(file), file.read_text("utf-8")) == (0o755, 0o644, "text")
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["PROTOAGENT_BOX_ROOT", "PROTOAGENT_HOME", "KNOWLEDGE_DB_PATH", "MEMORY_PATH", "PROTOCONSOLE_DB"],
+)
+def test_the_home_of_an_unknown_user_is_a_fault_of_the_variable(home: Path, variable: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{variable}: '~nosuch/x' is not allowed"):
+        resolve_paths({variable: "~nosuch/x"}, Config())
+
+
+def test_the_home_of_an_unknown_user_is_a_fault_of_the_key(home: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^skills\.dir: '~nosuch' is not allowed"):
+        resolve_paths({}, Config(skills=Skills(dir="~nosuch")))
