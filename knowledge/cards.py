@@ -87,7 +87,7 @@ def _alike(chunk: Chunk) -> Other | None:
 
 def _nearest_fact(chunk: Chunk, others: Where, now: str) -> Other | None:
     match = fact_index.nearest(chunk.content, chunk.namespace, others)
-    if match is None:
+    found = select(Where("c.id = ?", (match.chunk_id,)), "", now=now) if match else []
+    if not found:  # none is like it, or it was deleted since
         return None
-    found = select(Where("c.id = ?", (match.chunk_id,)), "", now=now)[0]
-    return Other(Likeness.SAME if found.content == chunk.content else Likeness.NEAR, found)
+    return Other(Likeness.SAME if found[0].content == chunk.content else Likeness.NEAR, found[0])
