@@ -29,7 +29,7 @@ class Summary:
     always_on: int
     sources: Sequence[Count]
     changes: Sequence[AuditEntry]
-    shared_with_older_program: bool
+    older_program_warning: str | None
     config_warnings: Sequence[str]
     demo_rows: int
     index_pending: int
@@ -51,7 +51,7 @@ def read() -> Summary:
         always_on=_by_value(valid.policy).get(Policy.ALWAYS, 0),
         sources=everything.source[:TOP_SOURCES],
         changes=audit.recent(RECENT_CHANGES),
-        shared_with_older_program=_rejected_rows_still_go_out(),
+        older_program_warning=adoption.older_program_warning(),
         config_warnings=current().config.warnings,
         demo_rows=_by_value(everything.namespace).get(sample.NAMESPACE, 0),
         index_pending=catch_up.pending(),
@@ -60,8 +60,3 @@ def read() -> Summary:
 
 def _by_value(counts: Sequence[Count]) -> dict[str, int]:
     return {count.value: count.n for count in counts}
-
-
-def _rejected_rows_still_go_out() -> bool:
-    """Say whether the program that shares the store delivers what was rejected here."""
-    return adoption.is_shared_with_older_program() and not current().config.knowledge.reject_invalidates

@@ -17,7 +17,7 @@ from tests.cases import cases
 from tests.views.queue import imported, many
 from tests.views.stored import learnt, note, statements
 
-OLDER = "The other program that uses this store is older than verdicts"
+OLDER = "The other program of this store is older than verdicts"
 
 
 def text(response: HttpResponse) -> str:
