@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -11,18 +12,21 @@ from protoconsole.access.errors import BadValue, NameTaken
 from protoconsole.access.models import ApiKey, Operator
 from protoconsole.actors import Actor, Role, Surface
 from protoconsole.databases import CONSOLE, write_transaction
+from protoconsole.errors import StoreBusy
 
 PREFIX = "pc_"
 SHOWN_CHARS = 8
 RANDOM_BYTES = 32
 MAX_NAME_CHARS = 100
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
+NOTE_PATIENCE_S = 0.1
 
 
 def create_key(name: str, role: Role, *, may_confirm: bool = False, created_by: str) -> tuple[ApiKey, str]:
     """Make a key and return it with its token, which nothing can show again.
 
-    Raises BadValue for a name or right that cannot be, NameTaken while a live key has the name.
+    Raises BadValue for a name or right that cannot be, NameTaken while a live key or an account has the name:
+    the trail of changes names both by it.
     """
     name = _checked_name(name)
     if may_confirm and role is not Role.PLUGIN:
@@ -31,6 +35,8 @@ def create_key(name: str, role: Role, *, may_confirm: bool = False, created_by: 
     with write_transaction(CONSOLE):
         if ApiKey.objects.filter(name=name, revoked_at=None).exists():
             raise NameTaken("a live key", name)
+        if Operator.objects.filter(username__iexact=name).exists():
+            raise NameTaken("an operator", name)
         key = ApiKey.objects.create(
             name=name,
             role=role.value,
@@ -85,7 +91,8 @@ def _note_use(key: ApiKey, now: datetime) -> None:
     due = now - USE_IS_NOTED_EVERY
     if key.last_used_at is not None and key.last_used_at > due:
         return
-    with write_transaction(CONSOLE):
+    # A busy store must not keep the call waiting: the next use is noted instead.
+    with suppress(StoreBusy), write_transaction(CONSOLE, NOTE_PATIENCE_S):
         ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=key.pk).update(
             last_used_at=now
         )

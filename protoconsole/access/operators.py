@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from protoconsole.access.errors import BadValue, NameTaken
 from protoconsole.access.keys import hashed
-from protoconsole.access.models import OneTimeLink, Operator
+from protoconsole.access.models import ApiKey, OneTimeLink, Operator
 from protoconsole.actors import Role
 from protoconsole.databases import CONSOLE, write_transaction
 
@@ -20,7 +20,8 @@ LINK_LASTS = timedelta(hours=24)
 def create_operator(name: str, role: Role = Role.OPERATOR, password: str | None = None) -> Operator:
     """Make an account; without a password the way in is a one-time link.
 
-    Raises BadValue for a name, role or password that cannot be, NameTaken when there is such an account.
+    Raises BadValue for a name, role or password that cannot be, NameTaken when an account has the name or a
+    key ever had it: the trail of changes names both by it.
     """
     operator = Operator(username=Operator.normalize_username(name.strip()), role=role.value)
     _check_account(operator)
@@ -28,6 +29,8 @@ def create_operator(name: str, role: Role = Role.OPERATOR, password: str | None 
     with write_transaction(CONSOLE):
         if Operator.objects.filter(username=operator.username).exists():
             raise NameTaken("an operator", operator.username)
+        if ApiKey.objects.filter(name__iexact=operator.username).exists():
+            raise NameTaken("a key", operator.username)
         operator.save()
     return operator
 

@@ -1,7 +1,10 @@
 """Keys: made, shown once, verified, revoked; and which session is whose."""
 
 import hashlib
+import sqlite3
+import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +15,7 @@ from protoconsole.access import keys
 from protoconsole.access.errors import BadSessionId, BadValue, NameTaken, SessionTaken
 from protoconsole.access.keys import actor_of, actor_of_operator, create_key, revoke, revoke_by_id, verify
 from protoconsole.access.models import ApiKey, Operator, SessionClaim
+from protoconsole.access.operators import create_operator
 from protoconsole.access.sessions import claim_session
 from protoconsole.actors import Actor, Role, Surface
 
@@ -179,3 +183,34 @@ def test_an_id_that_names_no_session_is_refused_by_its_field(role: Role) -> None
     key, _ = create_key("k", role, created_by="olive")
     with pytest.raises(BadSessionId, match=r"^session_id: must be 1 to 200"):
         claim_session(key, "../etc", field="session_id")
+
+
+def test_a_busy_store_keeps_nobody_out(clock: Callable[[datetime], None]) -> None:
+    key, token = create_key("k", Role.AGENT, created_by="olive")
+    path = connection.settings_dict["NAME"]
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        assert verify(token) == key
+        assert time.monotonic() - began < 5  # a write waits for ten
+        other.execute("ROLLBACK")
+    assert ApiKey.objects.get().last_used_at is None
+    verify(token)
+    assert ApiKey.objects.get().last_used_at is not None
+
+
+@pytest.mark.parametrize("name", ["olive", "OLIVE"])
+def test_a_key_does_not_take_the_name_of_a_person(operator: Operator, name: str) -> None:
+    with pytest.raises(NameTaken, match="already an operator of the name"):
+        create_key(name, Role.AGENT, created_by="olive")
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+def test_a_person_does_not_take_the_name_that_a_key_has_or_had(is_live: bool) -> None:
+    create_key("roxy", Role.AGENT, created_by="tests")
+    if not is_live:
+        revoke("roxy")
+    with pytest.raises(NameTaken, match="already a key of the name roxy"):
+        create_operator("roxy")
+    assert not Operator.objects.exists()
