@@ -13,10 +13,14 @@ from pathlib import Path
 
 import yaml
 
+from protoconsole.errors import StoreUnusable
+
 MANIFEST = "SKILL.md"
 MAX_MANIFEST_BYTES = 1_000_000
+KNOWN_VERSION = 5  # of `_skills_meta`
 _LOOK_AGAIN_S = 2.0
 
+_VERSIONS = "SELECT version FROM _skills_meta WHERE typeof(version) = 'integer'"
 _INDEXED = "SELECT name, description, slash, user_only FROM skills_fts"
 _TRUE = frozenset({"1", "true", "yes"})
 
@@ -42,6 +46,25 @@ class Playbooks:
 def for_agents(database: Path, folder: Path) -> Playbooks:
     """List what an agent may load; files are looked at again after two seconds."""
     return _for_agents(database, folder, int(time.monotonic() / _LOOK_AGAIN_S))
+
+
+def refuse_newer(database: Path) -> None:
+    """Raise StoreUnusable where a newer program than we know made the index; touch nothing.
+
+    One that cannot be read stops nobody: it is told where playbooks are asked for.
+    """
+    if not database.is_file():
+        return
+    try:
+        with closing(_opened(database)) as connection:
+            version = max((row[0] for row in connection.execute(_VERSIONS)), default=0)
+    except sqlite3.DatabaseError:
+        return
+    if version > KNOWN_VERSION:
+        raise StoreUnusable(
+            f"{database}: was written by a newer program (playbooks index {version}, this one knows"
+            f" {KNOWN_VERSION}); upgrade this one"
+        )
 
 
 @lru_cache(maxsize=4)
@@ -70,9 +93,7 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
     if not signature:
         return []
     try:
-        with closing(
-            sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
-        ) as connection:
+        with closing(_opened(database)) as connection:
             rows = connection.execute(_INDEXED).fetchall()
     except sqlite3.DatabaseError as error:
         return [f"the index of playbooks {database} cannot be read ({error})"]
@@ -81,6 +102,10 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
         for name, description, slash, user_only in rows
         if name
     ]
+
+
+def _opened(database: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
 
 
 def _of_folder(folder: Path) -> Iterator[Entry]:

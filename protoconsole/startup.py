@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 
 from django.conf import settings
 from django.urls import get_script_prefix
 
-from knowledge.adoption import Opening, open_store
+from knowledge import playbooks
+from knowledge.adoption import Opening, older_program_warning, open_store
 from knowledge.preflight import refuse_unusable
 from memory.injections import preflight as log_preflight
 from memory.injections.adoption import LogOpening, open_log
@@ -31,6 +33,7 @@ CREATED_BY = "first start"
 class WayIn:
     """What the first start gives away, once: the path of a link for the operator, a key for the agent."""
 
+    operator: str
     link: str
     agent_key: str | None
 
@@ -51,6 +54,7 @@ def prepare(now: datetime) -> Start:
     paths = current().paths
     refuse_unusable(paths.knowledge_db)
     log_preflight.refuse_unusable(paths.injection_log)
+    playbooks.refuse_newer(paths.skills_db)
     _refuse_unwritable_root()
     prepare_console()
     str(settings.SECRET_KEY)  # made now, not by the first request
@@ -69,11 +73,19 @@ def _first_way_in() -> WayIn | None:
     with write_transaction(CONSOLE):
         if Operator.objects.exists():
             return None
-        link = issue_link(create_operator(FIRST_OPERATOR))
+        operator = create_operator(_first_operator_name())
+        link = issue_link(operator)
         if ApiKey.objects.exists():
-            return WayIn(link, None)
+            return WayIn(operator.username, link, None)
         _, key = create_key(FIRST_KEY, Role.AGENT, created_by=CREATED_BY)
-        return WayIn(link, key)
+        return WayIn(operator.username, link, key)
+
+
+def _first_operator_name() -> str:
+    """Choose a name that no key has: keys may be made before the first start."""
+    taken = {name.casefold() for name in ApiKey.objects.values_list("name", flat=True)}
+    names = chain([FIRST_OPERATOR], (f"{FIRST_OPERATOR}-{n}" for n in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def start_message(origin: str, start: Start) -> Iterator[str]:
@@ -97,22 +109,19 @@ def start_message(origin: str, start: Start) -> Iterator[str]:
 
 
 def _warnings(start: Start) -> Iterator[str]:
-    config, opening = current().config, start.opening
-    yield from config.warnings
-    if not (opening.wal and start.log.wal):
+    yield from current().config.warnings
+    if not (start.opening.wal and start.log.wal):
         yield (
             "another program kept a store from write-ahead logging, so readers and writers wait for each"
             " other; the next start tries again"
         )
-    if opening.older_program and not config.knowledge.reject_invalidates:
-        yield (
-            "the other program of this store is older than verdicts and goes on delivering rejected rows;"
-            " upgrade it, or set knowledge.reject_invalidates: true"
-        )
+    older_program = older_program_warning()
+    if older_program:
+        yield older_program
 
 
 def _way_in_lines(origin: str, way_in: WayIn) -> Iterator[str]:
     yield "Shown once:"
-    yield f"  sign in as {FIRST_OPERATOR}, within a day: {origin}{way_in.link}"
+    yield f"  sign in as {way_in.operator}, within a day: {origin}{way_in.link}"
     if way_in.agent_key:
         yield f"  key of the agent: {way_in.agent_key}"

@@ -75,6 +75,19 @@ def test_a_store_of_a_newer_program(root: Path, stored: Path) -> None:
     assert "99" in refusal(root)
 
 
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_an_index_of_playbooks_of_a_newer_program(root: Path, journal: str) -> None:
+    root.mkdir(mode=0o700)
+    with closing(sqlite3.connect(root / "skills.db")) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.execute("CREATE TABLE _skills_meta (key TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+        connection.execute("INSERT INTO _skills_meta VALUES ('schema', 6)")
+        connection.commit()
+    line = refusal(root)
+    assert str(root / "skills.db") in line
+    assert "6" in line
+
+
 def test_a_console_store_that_is_not_sqlite(root: Path) -> None:
     root.mkdir(mode=0o700)
     console = root / "console.db"
