@@ -1,4 +1,5 @@
 from io import StringIO
+from itertools import count
 
 import pytest
 from django.core.management import call_command
@@ -57,3 +58,31 @@ def test_it_makes_the_store_where_there_is_none(instance: object) -> None:
 @pytest.mark.usefixtures("store")
 def test_removing_nothing_says_so() -> None:
     assert demo("--remove") == "0 rows of the sample removed\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "done"),
+    [("add", 0), ("add", 4), ("remember", 2), ("remember", 7), ("review", 0), ("review", 1), ("edit", 0)],
+)
+def test_what_was_interrupted_is_completed(
+    store: Opening, monkeypatch: pytest.MonkeyPatch, call: str, done: int
+) -> None:
+    demo()
+    whole = sorted((row.content, row.state) for row in sample.rows())
+    demo("--remove")
+    calls = count()
+
+    def interrupted(*args: object, **options: object) -> object:
+        if next(calls) == done:
+            raise KeyboardInterrupt
+        return uninterrupted(*args, **options)
+
+    uninterrupted = getattr(services, call)
+    with monkeypatch.context() as patch:
+        patch.setattr(services, call, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            demo()
+
+    demo()
+
+    assert sorted((row.content, row.state) for row in sample.rows()) == whole
