@@ -44,8 +44,11 @@ def stamp_provenance(new: NewChunk, by: Actor) -> NewChunk:
 
 
 def _refuse_plugin_claims(new: NewChunk, by: Actor) -> None:
-    if tier_of(new.source_type) is TrustTier.OPERATOR:
-        raise Invalid("source_type", f"{new.source_type!r} claims an operator's trust, which no plugin has")
+    if tier_of(new.source_type) is not TrustTier.EXTERNAL:
+        whose = "an operator's" if tier_of(new.source_type) is TrustTier.OPERATOR else "an agent's"
+        raise Invalid(
+            "source_type", f"{new.source_type!r} is {whose} path, which no plugin takes; leave it out"
+        )
     if new.review_state is Verdict.REJECTED:
         raise Invalid("review_state", "a plugin cannot reject; send 'pending' or leave it out")
     if new.review_state is Verdict.CONFIRMED and not by.may_confirm:

@@ -88,6 +88,7 @@ def test_nothing_but_reasoning_is_dropped_and_said_so(operator: Caller) -> None:
     [
         ("source_type", "operator"),
         ("source_type", " Manual "),
+        ("source_type", "harvest"),
         ("review_state", "rejected"),
         ("review_state", "confirmed"),
     ],
@@ -308,7 +309,7 @@ def test_an_unknown_or_repeated_parameter_is_refused_by_name(operator: Caller) -
 def test_every_filter_narrows(operator: Caller, plugin: Caller) -> None:
     added(operator, "A.", domain="d1", namespace="n1", epoch="e1", source="s1", memory_kind="decision")
     added(plugin, "B.", domain="d2", namespace="n2", epoch="e2", source="s2", delivery_policy="on_demand")
-    added(plugin, "C.", domain="d2", source_type="chat")
+    added(operator, "C.", domain="d2", source_type="chat")
     expected = {
         "domain=d1": "A.", "namespace=n1": "A.", "namespace=n1&namespace=n2": "B.A.", "namespace=": "C.",
         "epoch=e2": "B.", "kind=decision": "A.", "policy=on_demand": "B.", "review_state=pending": "C.B.",

@@ -322,9 +322,7 @@ def test_a_query_that_cannot_be_stored_is_cleaned(agent: Caller, operator: Calle
     assert len(use(agent, "memory_recall", query="no\x00des \ud800")["data"]["items"]) == 1
 
 
-def test_the_tool_and_the_door_of_plugins_leave_like_rows(
-    agent: Caller, plugin: Caller, operator: Caller
-) -> None:
+def test_the_tool_and_the_door_of_operators_leave_like_rows(agent: Caller, operator: Caller) -> None:
     fields = {
         "content": "Three nodes.",
         "domain": "finding",
@@ -333,7 +331,9 @@ def test_the_tool_and_the_door_of_plugins_leave_like_rows(
         "subject": "s",
     }
     by_tool = operator.get(f"{CHUNKS}/{use(agent, 'memory_ingest', **fields)['data']['id']}").body
-    by_door = added(plugin, str(fields.pop("content")), **fields, source="chat-1", source_type="conversation")
+    by_door = added(
+        operator, str(fields.pop("content")), **fields, source="chat-1", source_type="conversation"
+    )
     for name in ("id", "created_at", "updated_at"):
         del by_tool[name], by_door[name]
     assert by_tool == by_door
