@@ -2,11 +2,13 @@
 
 JSON lines hold the text exactly, one row a line. CSV is for spreadsheets: a byte order mark comes first, so
 that they read it as UTF-8, lines end as RFC 4180 says, and a cell that a spreadsheet would take for a
-formula (it begins with = + - @, a tab or a carriage return) gets an apostrophe in front.
+formula gets an apostrophe in front: one that begins with a tab or a line end, or whose first visible
+character is = + - @ in any of its widths.
 """
 
 import csv
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -18,7 +20,8 @@ from protoconsole.actors import Actor
 
 FIELDS = (*COLUMNS, "trust", "valid")
 BYTE_ORDER_MARK = "\ufeff"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_BROKEN_STARTS = ("\t", "\r", "\n")
+_FORMULA_SIGNS = frozenset("=+-@")
 # JSON allows these inside a string, but many readers of lines take them for the end of one.
 _LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 
@@ -67,7 +70,13 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    visible = (char for char in text if not char.isspace() and unicodedata.category(char) not in ("Cc", "Cf"))
+    sign = unicodedata.normalize("NFKC", next(visible, ""))  # spreadsheets take the wide forms too
+    return text.startswith(_BROKEN_STARTS) or sign in _FORMULA_SIGNS
 
 
 class _Echo:
