@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -21,7 +20,7 @@ from knowledge.errors import (
 )
 from protoconsole.access.requests import KnownRequest
 from protoconsole.errors import StoreBusy
-from protoconsole.toasts import toast
+from protoconsole.parts import is_part, toast_alone
 
 P = ParamSpec("P")
 View = Callable[Concatenate[KnownRequest, P], HttpResponseBase]
@@ -51,12 +50,10 @@ def answers_errors(view: View[P]) -> View[P]:
 
 
 def failed(request: KnownRequest, error: KnowledgeError | StoreBusy) -> HttpResponse:
-    """Answer one error. Parts of a page get a toast and swap nothing, so that what was there stays."""
-    status = STATUSES[type(error)]
+    """Answer one error: a page, or a toast to a part of one."""
+    status = next(status for kind, status in STATUSES.items() if isinstance(error, kind))
     if is_part(request):
-        toast(request, str(error), level=messages.ERROR)
-        response = render(request, "components/_toasts.html", {"oob": True}, status=status)
-        response.headers["HX-Reswap"] = "none"
+        response = toast_alone(request, str(error), status)
     else:
         response = render(
             request, "knowledge/failed.html", {"detail": str(error), "status": status}, status=status
@@ -64,11 +61,6 @@ def failed(request: KnownRequest, error: KnowledgeError | StoreBusy) -> HttpResp
     if status == 503:
         response.headers["Retry-After"] = "1"
     return response
-
-
-def is_part(request: KnownRequest) -> bool:
-    """Say whether htmx asks for a part of a page; a history restore wants the whole."""
-    return bool(request.htmx) and not request.htmx.history_restore_request
 
 
 def back_or(request: KnownRequest, fallback: str) -> str:

@@ -10,15 +10,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from knowledge import dossier, queries, services
+from knowledge.beside import Place, asides
 from knowledge.errors import Conflict, Invalid, NotFound, Stale
 from knowledge.expiry import expiry_from
 from knowledge.forms import EXPIRY_HELP, EditForm, NoteForm, SettingsForm
 from knowledge.types import UNCHANGED, Chunk, Edit, Policy
-from knowledge.views.answers import answers_errors, back_or, failed, is_part
+from knowledge.views.answers import answers_errors, back_or, failed
 from knowledge.views.changes import undo_url
 from knowledge.views.parts import page_or_part, targets
 from protoconsole.access.permissions import operator_required, viewer_required
 from protoconsole.access.requests import KnownRequest
+from protoconsole.parts import is_part
 from protoconsole.toasts import toast
 
 
@@ -82,8 +84,10 @@ def delete(request: KnownRequest, chunk_id: int) -> HttpResponse:
 
 def _shown(request: KnownRequest, chunk_id: int, *, status: int = 200, **more: Any) -> HttpResponse:
     cursor = request.GET.get("trail", "")
+    file = dossier.of(chunk_id, request.actor, cursor=cursor or None)
     context = {
-        "file": dossier.of(chunk_id, request.actor, cursor=cursor or None),
+        "file": file,
+        "asides": asides(Place.CHUNK, file.chunk, request.actor),
         "can_change": request.actor.is_operator,
         "here": reverse("knowledge:chunk", args=[chunk_id]),
         "undo_target": "#chunk",

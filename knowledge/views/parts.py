@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
-from knowledge.views.answers import is_part
 from protoconsole.access.requests import KnownRequest
+from protoconsole.parts import is_part
 
 
 def targets(request: KnownRequest, element_id: str) -> bool:

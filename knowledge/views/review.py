@@ -9,16 +9,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from knowledge import addresses, cards, services, waiting
+from knowledge.beside import Place, asides
 from knowledge.cards import Card
 from knowledge.errors import Conflict, NotFound, Stale
 from knowledge.forms import BulkVerdictForm, EditForm, QueueForm, VerdictForm, checked
 from knowledge.types import Batch, Chunk, ChunkQuery, Verdict
-from knowledge.views.answers import answers_errors, back_or, failed, is_part
+from knowledge.views.answers import answers_errors, back_or, failed
 from knowledge.views.changes import undo_url
 from knowledge.views.parts import page_or_part, targets
 from knowledge.waiting import Queue
 from protoconsole.access.permissions import operator_required, viewer_required
 from protoconsole.access.requests import KnownRequest
+from protoconsole.parts import is_part
 from protoconsole.toasts import toast
 
 FACETS = ("kind", "trust", "source", "namespace")
@@ -197,6 +199,7 @@ def _card_context(
         context["form"] = _edit_form(chunk)
     return context | {
         "here": here,
+        "asides": asides(Place.CARD, chunk, request.actor),
         "back": asked.address(following),
         "verdict_url": _verdict_url(chunk, asked),
         "edit_url": asked.address(chunk.id, edit="1"),

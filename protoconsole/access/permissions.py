@@ -15,6 +15,7 @@ from protoconsole.access.keys import actor_of_operator
 from protoconsole.access.models import Operator
 from protoconsole.access.requests import KnownRequest, set_actor
 from protoconsole.actors import Role
+from protoconsole.parts import is_part, toast_alone
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
@@ -54,10 +55,10 @@ def to_login(request: HttpRequest) -> HttpResponse:
 
 
 def forbidden(request: KnownRequest) -> HttpResponse:
-    """Say that the role is not enough: a sentence to a part of a page, else a page."""
-    template = "components/_notice.html" if request.htmx else "403.html"
-    context = {"detail": OPERATORS_ONLY, "text": OPERATORS_ONLY, "level": "danger"}
-    return render(request, template, context, status=403)
+    """Say that the role is not enough: a toast to a part of a page, else a page."""
+    if is_part(request):
+        return toast_alone(request, OPERATORS_ONLY, 403)
+    return render(request, "403.html", {"detail": OPERATORS_ONLY}, status=403)
 
 
 def _login_url(back: str | None) -> str:

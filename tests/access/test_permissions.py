@@ -5,8 +5,10 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
 
+from protoconsole.access.models import Operator
 from protoconsole.access.permissions import operator_required, viewer_required
 from protoconsole.actors import Role
+from tests.conftest import PASSWORD_BACKEND
 
 pytestmark = [pytest.mark.usefixtures("store"), pytest.mark.urls(__name__)]
 
@@ -38,10 +40,29 @@ def test_a_viewer_reads_only(as_viewer: Client) -> None:
     assert "<html" in response.text
 
 
-def test_a_viewer_is_told_inside_the_page_what_htmx_asked_for(as_viewer: Client) -> None:
+def test_a_viewer_is_told_by_a_toast_and_the_page_stays(as_viewer: Client) -> None:
     response = as_viewer.post("/write/2/", headers=HTMX)
     assert response.status_code == 403
     assert "Your account may look but not change anything." in response.text
+    assert 'hx-swap-oob="beforeend"' in response.text
+    assert response.headers["HX-Reswap"] == "none"
+    assert "<html" not in response.text
+
+
+def test_a_history_restore_gets_the_whole_page(as_viewer: Client) -> None:
+    response = as_viewer.post("/write/2/", headers={**HTMX, "HX-History-Restore-Request": "true"})
+    assert response.status_code == 403
+    assert "<html" in response.text
+
+
+def test_a_part_with_a_stale_form_is_a_toast(operator: Operator) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(operator, PASSWORD_BACKEND)
+    response = client.post("/write/2/", headers=HTMX)
+    assert response.status_code == 403
+    assert "This form is no longer fresh." in response.text
+    assert 'hx-swap-oob="beforeend"' in response.text
+    assert response.headers["HX-Reswap"] == "none"
     assert "<html" not in response.text
 
 
