@@ -125,6 +125,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "protoconsole.access.views.locked_out"
 AXES_ENABLE_ADMIN = False
+AXES_HANDLER = "protoconsole.access.throttle.Throttle"
 
 SESSION_COOKIE_NAME = "protoconsole_session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
@@ -135,6 +136,7 @@ CSRF_COOKIE_NAME = "protoconsole_csrf"
 CSRF_COOKIE_PATH = f"{BASE_PATH}/"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "protoconsole.refusals.not_fresh"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 # The levels by the names that the components have for them.
 MESSAGE_TAGS = {INFO: "info", SUCCESS: "good", WARNING: "warn", ERROR: "danger"}

@@ -6,6 +6,7 @@ import pytest
 from axes.models import AccessAttempt
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from protoconsole.access import operators
 from protoconsole.access.errors import BadValue, NameTaken
@@ -99,6 +100,28 @@ def test_the_lock_is_for_that_name_and_that_address(
     assert sign_in(client, name="vera").status_code == 302
     client.logout()
     assert sign_in(client, address="10.0.0.2").status_code == 302
+
+
+def test_a_name_that_is_guessed_at_from_many_addresses_is_locked_everywhere(
+    client: Client, operator: Operator, viewer: Operator
+) -> None:
+    tries = [sign_in(client, password="wrong", address=f"10.0.1.{n}").status_code for n in range(13)]
+    assert tries == [422] * 13
+    AccessAttempt.objects.update(failures_since_start=4)  # 13 times 4: below the limit of each address
+    assert sign_in(client, address="10.0.2.1").status_code == 429
+    assert sign_in(client, name="vera", address="10.0.2.1").status_code == 302
+    client.logout()
+    first = AccessAttempt.objects.order_by("pk")[0]
+    AccessAttempt.objects.filter(pk=first.pk).update(failures_since_start=1)  # 49 in all
+    assert sign_in(client, address="10.0.2.1").status_code == 302
+
+
+def test_the_lock_of_a_name_ends_too(client: Client, operator: Operator) -> None:
+    sign_in(client, password="wrong", address="10.0.1.1")
+    AccessAttempt.objects.update(failures_since_start=50)
+    assert sign_in(client, address="10.0.2.1").status_code == 429
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    assert sign_in(client, address="10.0.2.1").status_code == 302
 
 
 def test_the_lock_ends_after_a_quarter_of_an_hour(client: Client, operator: Operator) -> None:
