@@ -1,0 +1,1 @@
+"""The pages of what is delivered. A view parses, calls one function and renders."""
