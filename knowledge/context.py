@@ -45,7 +45,13 @@ def rail(request: HttpRequest) -> dict[str, object]:
         link("Review", "knowledge:review", "inbox", total(WAITING)),
         link("Store", "knowledge:store", "database"),
     ]
-    sections = [RailSection("", memory)]
+    delivery = [
+        link("Sessions", "memory:sessions", "messages-square"),
+        link("Hot memory", "memory:hot", "pin"),
+        link("Injections", "memory:injections", "scroll-text"),
+        link("Preview", "memory:preview", "eye"),
+    ]
+    sections = [RailSection("", memory), RailSection("Delivery", delivery)]
     if user.role == Role.OPERATOR:
         sections.append(RailSection("Access", [link("Keys", "access:keys", "key-round")]))
     return {"rail": sections, "jump_url": reverse("knowledge:store")}

@@ -8,6 +8,7 @@ from protoconsole.patterns import patterns
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("protoconsole.access.urls")),
     path("", include("knowledge.urls")),
+    path("", include("memory.urls")),
     path("", include("protoconsole.api_urls")),
 ]
 if settings.DEBUG:
