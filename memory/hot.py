@@ -15,14 +15,11 @@ from protoconsole.instance import current
 
 @dataclass(frozen=True, slots=True)
 class HotRow:
-    """A row pinned to every turn; `why_not` says why the next one is not given it."""
+    """A row and whether the next turn is given it; `why_not` is None too where it is no longer always-on."""
 
     chunk: Chunk
-    why_not: Reason | None
-
-    @property
-    def injecting(self) -> bool:
-        return self.why_not is None
+    injecting: bool
+    why_not: Reason | None = None
 
 
 def always_on(by: Actor) -> list[HotRow]:
@@ -35,7 +32,7 @@ def page(by: Actor, *, cursor: str | None = None, limit: int = DEFAULT_PAGE) -> 
     query = ChunkQuery(policies=(Policy.ALWAYS,), states=IN_HAND)
     rows = queries.browse(query, by, cursor=cursor, limit=limit)
     fates = _fates()
-    shown = [HotRow(chunk, _why_not(chunk, fates)) for chunk in rows.items]
+    shown = [_row(chunk, fates) for chunk in rows.items]
     return Page(shown, rows.next)
 
 
@@ -43,7 +40,7 @@ def edit(chunk_id: int, change: Edit, by: Actor, *, if_match: str | None = None)
     """Change an always-on row as `services.edit` does; raise NotFound for a row that is not always-on."""
     _require_always_on(chunk_id, by)
     changed = services.edit(chunk_id, change, by, if_match=if_match)
-    return HotRow(changed, _why_not(changed, _fates()))
+    return _row(changed, _fates())
 
 
 def unpin(chunk_id: int, by: Actor, *, if_match: str | None = None) -> Chunk:
@@ -71,7 +68,8 @@ def _fates() -> Mapping[Ref, Reason | None]:
     return left_out | dict.fromkeys(projection.ids(Part.ALWAYS_ON))
 
 
-def _why_not(chunk: Chunk, fates: Mapping[Ref, Reason | None]) -> Reason | None:
+def _row(chunk: Chunk, fates: Mapping[Ref, Reason | None]) -> HotRow:
     if chunk.delivery_policy is not Policy.ALWAYS:
-        return Reason.ON_DEMAND
-    return refusal_of(chunk) or fates.get(chunk.id, Reason.CAP)
+        return HotRow(chunk, injecting=False)
+    why_not = refusal_of(chunk) or fates.get(chunk.id, Reason.CAP)
+    return HotRow(chunk, why_not is None, why_not)
