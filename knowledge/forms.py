@@ -1,15 +1,18 @@
 """What people send from pages, checked, as the values that services and queries take."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from django import forms
+from django.core.validators import ProhibitNullCharactersValidator
 from django.http import QueryDict
 
 from knowledge.errors import Invalid
-from knowledge.text import fault_in
+from knowledge.ids import is_id
+from knowledge.text import clean_query, fault_in
 from knowledge.types import (
     MAX_TEXT_CHARS,
+    Chunk,
     ChunkQuery,
     Kind,
     NewChunk,
@@ -22,11 +25,6 @@ from knowledge.types import (
 from knowledge.validation import MAX_NAME_CHARS
 
 MAX_ID = 2**63 - 1
-
-
-def is_id(value: str) -> bool:
-    """Say whether a text can be the id of a row."""
-    return value.isascii() and value.isdigit() and len(value) <= 18
 
 
 def checked(form: forms.Form) -> dict[str, Any]:
@@ -47,14 +45,24 @@ def storable(value: str) -> None:
 class TextField(forms.CharField):
     """A text kept exactly as sent, but for the line ends that browsers rewrite."""
 
+    default_validators = [storable]  # noqa: RUF012 - as Django declares it
+
     def __init__(self, **options: Any) -> None:
-        options.setdefault("strip", False)
-        super().__init__(validators=[storable], **options)
-        # Django's own check refuses NUL alone, and in other words.
-        self.validators = [storable, *(check for check in self.validators if check is not storable)][:]
+        super().__init__(**{"strip": False, **options})
+        # `storable` says the same of NUL, in the words of all our refusals.
+        self.validators = [
+            check for check in self.validators if not isinstance(check, ProhibitNullCharactersValidator)
+        ]
 
     def to_python(self, value: str | None) -> str:
         return (super().to_python(value) or "").replace("\r\n", "\n")
+
+
+class QueryField(forms.CharField):
+    """A text to search for: what no stored text can hold is left out, and nothing is refused."""
+
+    def to_python(self, value: str | None) -> str:
+        return clean_query(super().to_python(value) or "")[:MAX_TEXT_CHARS]
 
 
 class TextsField(forms.Field):
@@ -88,7 +96,7 @@ TRUST_CHOICES = [(tier.label, tier.label) for tier in reversed(TrustTier)]
 class FilterForm(forms.Form):
     """The filters of a list, all of them in the address. `q` is ranked on Store and narrows on Review."""
 
-    q = forms.CharField(required=False, max_length=MAX_TEXT_CHARS)
+    q = QueryField(required=False)
     domain = TextsField(required=False)
     kind = forms.MultipleChoiceField(choices=choices_of(Kind), required=False)
     trust = forms.MultipleChoiceField(choices=TRUST_CHOICES, required=False)
@@ -171,6 +179,12 @@ class EditForm(forms.Form):
     heading = TextField(max_length=None, required=False, widget=forms.Textarea(attrs={"rows": 1}))
     content = TextField(label="Text", max_length=None, widget=forms.Textarea)
     version = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> Self:
+        """Give the form with the text of a row as it stands."""
+        initial = {"heading": chunk.heading or "", "content": chunk.content, "version": chunk.version}
+        return cls(initial=initial)
 
 
 class VerdictForm(forms.Form):

@@ -7,6 +7,8 @@ from pydantic_core import PydanticCustomError
 
 from knowledge.errors import NotFound
 from knowledge.expiry import MAX_DAYS
+from knowledge.ids import MAX_ID_DIGITS as MAX_ID_DIGITS
+from knowledge.ids import is_id
 from knowledge.text import clean_query, fault_in
 from knowledge.types import (
     DEFAULT_PAGE,
@@ -33,7 +35,6 @@ from knowledge.types import (
 from knowledge.validation import MAX_NAME_CHARS
 from protoconsole.wire import In, Out
 
-MAX_ID_DIGITS = 18
 NO_NUL = {"pattern": "^[^\\x00]*$"}
 
 
@@ -53,7 +54,7 @@ def _cleaned(value: object) -> object:
 def _row_id(value: object) -> object:
     """An id that no row can have names no row: not found, rather than invalid."""
     text = str(value)
-    if not (text.isascii() and text.isdigit() and len(text) <= MAX_ID_DIGITS):
+    if not is_id(text):
         raise NotFound("there is no such chunk; ids are whole numbers")
     return int(text)
 

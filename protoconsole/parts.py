@@ -3,14 +3,15 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django_htmx.middleware import HtmxDetails
 
 from protoconsole.toasts import toast
 
 
 def is_part(request: HttpRequest) -> bool:
     """Say whether htmx asks for a part of a page; a history restore wants the whole."""
-    htmx = getattr(request, "htmx", None)
-    return bool(htmx) and not htmx.history_restore_request
+    htmx: HtmxDetails | None = getattr(request, "htmx", None)
+    return htmx is not None and bool(htmx) and not htmx.history_restore_request
 
 
 def toast_alone(request: HttpRequest, text: str, status: int) -> HttpResponse:

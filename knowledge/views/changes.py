@@ -26,3 +26,8 @@ def undo(request: KnownRequest, batch: str) -> HttpResponse:
 def undo_url(batch: str) -> str:
     """Give the address that takes back a change."""
     return reverse("knowledge:undo", args=[batch])
+
+
+def rows(count: int) -> str:
+    """Say how many rows a change took."""
+    return "1 row" if count == 1 else f"{count:,} rows"

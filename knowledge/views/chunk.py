@@ -39,7 +39,7 @@ def edit(request: KnownRequest, chunk_id: int) -> HttpResponse:
     """Give a chunk a new text, as a revision."""
     if request.method != "POST":
         chunk = queries.get(chunk_id, request.actor)
-        return _edit_form(request, chunk, _form_of(chunk))
+        return _edit_form(request, chunk, EditForm.of(chunk))
     form = EditForm(request.POST)
     try:
         chunk = queries.get(chunk_id, request.actor)
@@ -118,12 +118,6 @@ def _changed_since(request: KnownRequest, chunk_id: int, error: Stale | Conflict
     if is_part(request) and not targets(request, "chunk"):
         return failed(request, error)
     return _shown(request, chunk_id, conflict=str(error), status=409)
-
-
-def _form_of(chunk: Chunk) -> EditForm:
-    return EditForm(
-        initial={"heading": chunk.heading or "", "content": chunk.content, "version": chunk.version}
-    )
 
 
 def _edit_form(

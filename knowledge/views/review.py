@@ -15,7 +15,7 @@ from knowledge.errors import Conflict, NotFound, Stale
 from knowledge.forms import BulkVerdictForm, EditForm, QueueForm, VerdictForm, checked
 from knowledge.types import Batch, Chunk, ChunkQuery, Verdict
 from knowledge.views.answers import answers_errors, back_or, failed
-from knowledge.views.changes import undo_url
+from knowledge.views.changes import rows, undo_url
 from knowledge.views.parts import page_or_part, targets
 from knowledge.waiting import Queue
 from protoconsole.access.permissions import operator_required, viewer_required
@@ -208,8 +208,7 @@ def _card_context(
 
 
 def _edit_form(chunk: Chunk) -> EditForm:
-    initial = {"heading": chunk.heading or "", "content": chunk.content, "version": chunk.version}
-    form = EditForm(initial=initial)
+    form = EditForm.of(chunk)
     form.fields["content"].widget.attrs["autofocus"] = True
     return form
 
@@ -256,5 +255,4 @@ def _tell(request: KnownRequest, chunk_id: int, ruled: Verdict) -> None:
 
 
 def _tell_of_many(request: KnownRequest, batch: Batch, ruled: Verdict, count: int) -> None:
-    rows = "1 row" if count == 1 else f"{count:,} rows"
-    toast(request, f"{DONE[ruled]} {rows}.", undo_url=undo_url(batch.id) if batch.count else "")
+    toast(request, f"{DONE[ruled]} {rows(count)}.", undo_url=undo_url(batch.id) if batch.count else "")

@@ -14,7 +14,7 @@ from knowledge import sources as sources_read
 from knowledge.text import clean_query
 from knowledge.types import Batch
 from knowledge.views.answers import answers_errors, back_or
-from knowledge.views.changes import undo_url
+from knowledge.views.changes import rows, undo_url
 from knowledge.views.parts import page_or_part
 from protoconsole.access.permissions import operator_required, viewer_required
 from protoconsole.access.requests import KnownRequest
@@ -72,10 +72,6 @@ def source_in(request: HttpRequest) -> str:
     """Read the exact name of a source from a form; quoted, since browsers rewrite a carriage return."""
     quoted = request.POST.get("source_quoted")
     return unquote(quoted) if quoted else request.POST.get("source", "")
-
-
-def rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _told(request: KnownRequest, batch: Batch, text: str) -> HttpResponse:

@@ -14,7 +14,8 @@ from knowledge import addresses, queries, services, shelf
 from knowledge import export as exports
 from knowledge.errors import Invalid, NotFound
 from knowledge.expiry import expiry_from
-from knowledge.forms import FilterForm, NoteForm, filter_form
+from knowledge.forms import NoteForm, checked, filter_form
+from knowledge.ids import is_id
 from knowledge.types import MAX_PAGE, Chunk, ChunkQuery, Hit, Outcome
 from knowledge.views.answers import answers_errors
 from knowledge.views.parts import page_or_part, targets
@@ -91,10 +92,8 @@ def note(request: KnownRequest) -> HttpResponse:
 
 def query_from(params: QueryDict) -> ChunkQuery:
     """Read the filters of an address. Raises Invalid naming the first that cannot be."""
-    form: FilterForm = filter_form(params)
-    if not form.is_valid():
-        field, messages = next(iter(form.errors.items()))
-        raise Invalid(str(field), " ".join(map(str, messages)))
+    form = filter_form(params)
+    checked(form)
     return form.query()
 
 
@@ -115,7 +114,7 @@ def _chosen(request: KnownRequest) -> Chunk | None:
     sent = request.GET.get("chosen", "")
     if not sent:
         return None
-    if not (sent.isascii() and sent.isdigit() and len(sent) <= 18):
+    if not is_id(sent):
         raise Invalid("chosen", f"{sent[:40]!r} is not the id of a chunk")
     try:
         return queries.get(int(sent), request.actor)

@@ -1,11 +1,12 @@
 """The queue of what waits: what is listed, what a card says, and what a look costs."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
-from knowledge import services
+from knowledge import fact_index, services
 from knowledge.adoption import Opening
 from knowledge.types import Edit, Kind, NewChunk, Policy, Verdict
 from protoconsole.databases import KNOWLEDGE, fetch
@@ -214,3 +215,39 @@ def test_default_views_read_by_index(as_operator: Client, store: Opening) -> Non
 
 def test_a_full_page_stays_light(as_operator: Client, legacy: Opening) -> None:
     assert len(as_operator.get("/review/").content) < 200_000
+
+
+@pytest.mark.parametrize("page", ["/review/", "/store/"])
+@pytest.mark.parametrize("query", ["gate\x00way", "\x00gateway\x00", "gateway " * 200])
+def test_any_text_can_be_searched_for(store: Opening, as_operator: Client, page: str, query: str) -> None:
+    note("The gateway has three nodes.")
+    answer = as_operator.get(page, {"q": query})
+    assert answer.status_code == 200
+    assert "has three nodes" in answer.content.decode()
+
+
+@pytest.mark.parametrize("page", ["/review/", "/store/"])
+def test_nothing_but_what_cannot_be_stored_is_an_empty_search(
+    store: Opening, as_operator: Client, page: str
+) -> None:
+    note("The gateway has three nodes.")
+    assert "has three nodes" in as_operator.get(page, {"q": "\x00"}).content.decode()
+
+
+def test_a_likeness_that_is_deleted_meanwhile_is_none(
+    as_operator: Client, store: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note("The gateway has three nodes in the cellar", domain="fact")
+    waits = note("The gateway has three nodes in the attic", domain="fact")
+    nearest = fact_index.nearest
+
+    def found_then_deleted(*args: Any) -> fact_index.FactMatch | None:
+        found = nearest(*args)
+        assert found is not None
+        fetch(KNOWLEDGE, "DELETE FROM chunks WHERE id = ?", (found.chunk_id,))
+        return found
+
+    monkeypatch.setattr(fact_index, "nearest", found_then_deleted)
+    response = as_operator.get(f"/review/?chosen={waits.id}")
+    assert response.status_code == 200
+    assert response.context["card"].other is None
