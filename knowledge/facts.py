@@ -32,20 +32,14 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How two facts compare. `near` tells of an overlap of 0.85 and more, whatever the values say."""
+    """How two facts compare."""
 
     match: Match
     score: float
-    near: bool
 
 
 def tokens(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(_folded(text)))
-
-
-def overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return the Jaccard overlap of two sets of words; nothing overlaps with an empty set."""
-    return float(_overlap(a, b))
 
 
 def carries_value(differing: frozenset[str]) -> bool:
@@ -55,15 +49,14 @@ def carries_value(differing: frozenset[str]) -> bool:
 
 def judge(new: str, old: str) -> Judgement:
     if _shape(new) == _shape(old):
-        return Judgement(Match.DUPLICATE, 1.0, near=True)
+        return Judgement(Match.DUPLICATE, 1.0)
     a, b = tokens(new), tokens(old)
     score = _overlap(a, b)
-    near = score >= DUPLICATE_FLOOR
-    if near and not carries_value(a ^ b) and _values(new) == _values(old):
+    if score >= DUPLICATE_FLOOR and not carries_value(a ^ b) and _values(new) == _values(old):
         match = Match.DUPLICATE
     else:
         match = Match.REVISION if score >= REVISION_FLOOR else Match.NONE
-    return Judgement(match, float(score), near)
+    return Judgement(match, float(score))
 
 
 def best(new: str, candidates: Iterable[tuple[int, str]]) -> tuple[int, Judgement] | None:
@@ -107,6 +100,7 @@ def _largest_needing(shared: int) -> int:
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> Fraction:
+    """Return the Jaccard overlap of two sets of words; nothing overlaps with an empty set."""
     return Fraction(len(a & b), len(a | b) or 1)
 
 

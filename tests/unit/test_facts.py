@@ -1,6 +1,6 @@
 import pytest
 
-from knowledge.facts import Judgement, Match, best, carries_value, judge, overlap, probes, tokens
+from knowledge.facts import Judgement, Match, best, carries_value, judge, probes, tokens
 from tests.cases import cases
 
 OUTCOME = {Match.DUPLICATE: "skipped", Match.REVISION: "superseded"}
@@ -19,9 +19,9 @@ def test_words_are_lower_case_with_their_apostrophes():
 
 
 def test_overlap_is_shared_words_over_all_words():
-    assert overlap(frozenset("abc"), frozenset("bcd")) == 0.5
-    assert overlap(frozenset("a"), frozenset()) == 0.0
-    assert overlap(frozenset(), frozenset()) == 0.0
+    assert judge("ant bee cat", "bee cat dog").score == 0.5
+    assert judge("ant", "--").score == 0.0
+    assert judge("--", "::").score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_changed_value_is_never_a_repeat(old, new):
     ],
 )
 def test_case_and_punctuation_around_words_do_not_matter(old, new):
-    assert judge(new, old) == Judgement(Match.DUPLICATE, 1.0, near=True)
+    assert judge(new, old) == Judgement(Match.DUPLICATE, 1.0)
 
 
 def words(*numbers: int) -> str:
@@ -120,13 +120,13 @@ def test_the_floors_belong_to_their_band():
     assert judge(words(*range(4)), words(*range(7))).match is Match.NONE  # 4 / 7 = 0.571
 
 
-def test_a_near_text_with_another_value_is_a_revision_that_is_near():
+def test_a_near_text_with_another_value_is_a_revision():
     verdict = judge(words(*range(18)) + " five", words(*range(18)) + " three")
-    assert verdict == Judgement(Match.REVISION, 18 / 20, near=True)
+    assert verdict == Judgement(Match.REVISION, 18 / 20)
 
 
 def test_texts_without_words_match_only_themselves():
-    assert judge("🚀", "🔥") == Judgement(Match.NONE, 0.0, near=False)
+    assert judge("🚀", "🔥") == Judgement(Match.NONE, 0.0)
 
 
 def test_the_best_match_is_the_nearest_then_a_repeat_then_the_newest():
@@ -137,7 +137,7 @@ def test_the_best_match_is_the_nearest_then_a_repeat_then_the_newest():
     assert best("alpha beta gamma", [(1, "alpha beta gamma delta"), (3, "alpha beta gamma epsilon")])[0] == 3
     assert best("from 2 to 3", [(5, "from 2 to 3"), (9, "from 3 to 2")]) == (
         5,
-        Judgement(Match.DUPLICATE, 1.0, True),
+        Judgement(Match.DUPLICATE, 1.0),
     )
     assert best("alpha beta", [(1, "gamma delta")]) is None
     assert best("alpha", []) is None
