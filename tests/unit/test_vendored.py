@@ -48,3 +48,15 @@ def test_a_template_runs_nothing_and_styles_nothing_itself(name: str) -> None:
 def test_every_component_says_what_it_takes() -> None:
     components = {name: text for name, text in TEMPLATES.items() if name.startswith("templates/components/")}
     assert [name for name, text in components.items() if not text.startswith("{% comment %}")] == []
+
+
+def test_the_help_for_the_keyboard_names_every_key_of_a_page() -> None:
+    keys = {
+        key
+        for name, text in TEMPLATES.items()
+        if not name.endswith(("patterns.html", "_keys.html"))
+        for key in re.findall(r'\bkey="([^"{])"', text)
+    }
+    moves = re.findall(r'^  "?(.)"?: \(\) =>', (STATIC / "js" / "app.js").read_text("utf-8"), re.M)
+    told = re.findall(r'<kbd class="key">(.)</kbd>', TEMPLATES["templates/components/_keys.html"])
+    assert sorted(told) == sorted(keys | set(moves))
