@@ -48,8 +48,11 @@ def other_program(path: str) -> Iterator[tuple[int, str]]:
         yield row_id, text
 
 
-def judge() -> Iterator[tuple[int, str]]:
-    """Reject and re-open in bulk all that the agent wrote, from a process beside the server."""
+def judge() -> Iterator[tuple[int, str] | None]:
+    """Reject and re-open in bulk all that the agent wrote, from a process beside the server.
+
+    None stands for a try that was refused, so that one who is always late still hears of the end.
+    """
     import django
 
     django.setup()
@@ -63,9 +66,10 @@ def judge() -> Iterator[tuple[int, str]]:
     for verdict in turns((Verdict.REJECTED, Verdict.PENDING)):
         try:
             batch = review_matching(selection_of(ChunkQuery(sources=("chat-soak",))), verdict, olive)
-        except Conflict:
-            continue  # rows came in between, which is an answer
-        yield batch.count, batch.id
+        except Conflict:  # rows came in between, which is an answer
+            yield None
+        else:
+            yield batch.count, batch.id
 
 
 def texts(verb: str) -> Iterator[str]:
@@ -87,7 +91,8 @@ def main() -> None:
     name, seconds, *args = sys.argv[1:]
     deadline = time.monotonic() + float(seconds)
     for acknowledged in CROWD[name](*args):  # type: ignore[operator]
-        print(json.dumps(acknowledged), flush=True)
+        if acknowledged:
+            print(json.dumps(acknowledged), flush=True)
         if time.monotonic() > deadline:
             return
 
