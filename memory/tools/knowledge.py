@@ -156,7 +156,7 @@ def forget_memory(
         services.forget(chunk_id, call.by, reason=reason)
     except Forbidden as refused:
         return refusal(str(refused))
-    why = f"#{chunk_id} is forgotten; an operator can restore it for a day."
+    why = f"#{chunk_id} is forgotten; for a day an operator can bring it back from its page in the console."
     return Answer[Forgotten](text=why, data=Forgotten(id=chunk_id, why=why))
 
 
