@@ -24,7 +24,7 @@ _INSERT = """INSERT INTO pc_audit
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 _SELECT = """SELECT a.id, a.at, a.batch, a.action, a.chunk_id, a.actor, a.role, a.surface, a.session_id,
-    a.before, a.after, a.note, EXISTS (SELECT 1 FROM pc_audit AS u WHERE u.undoes = a.batch)
+    a.before, a.after, a.note, EXISTS (SELECT 1 FROM pc_audit AS u WHERE u.undoes = a.batch AND u.chunk_id = a.chunk_id)
     FROM pc_audit AS a"""
 
 

@@ -4,13 +4,14 @@ The triggers of the store note every change of any program in `pc_dirty`; our ow
 own transaction, and a read drains what other programs left.
 """
 
+import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from django.utils import timezone
 
 from knowledge import fact_index, markers
-from knowledge.rows import SELECTED, batches, chunk_of
+from knowledge.rows import SELECTED, as_text, batches, chunk_of
 from knowledge.search import fts5
 from knowledge.times import to_iso
 from knowledge.types import Chunk
@@ -18,7 +19,7 @@ from protoconsole.databases import KNOWLEDGE, LOCK_TIMEOUT_S, execute_each, fetc
 from protoconsole.errors import StoreBusy
 
 BATCH = 500
-READ_PATIENCE_S = 0.2
+READ_PATIENCE_S = 0.3
 
 _DIRTY = "SELECT chunk_id, indexed, heading, content FROM pc_dirty"
 _STAMP = """UPDATE chunks SET memory_kind = COALESCE(memory_kind, ?),
@@ -47,12 +48,14 @@ def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
 
 
 def before_reading() -> None:
-    """Take in what other programs wrote, unless the store is busy: then a read does not wait.
+    """Take in what other programs wrote, for a moment, unless the store is busy: a read does not wait.
 
     What is left shows in `pending`, which every search tells.
     """
+    enough = time.monotonic() + READ_PATIENCE_S
     with suppress(StoreBusy):
-        catch_up(patience=READ_PATIENCE_S)
+        while catch_up(patience=READ_PATIENCE_S) and time.monotonic() < enough:
+            pass
 
 
 def drain(limit: int) -> int:
@@ -98,7 +101,7 @@ def _change(dirty: tuple[int, int, str | None, str], chunk: Chunk | None) -> fts
     chunk_id, indexed, heading, content = dirty
     return fts5.Change(
         chunk_id,
-        old=fts5.Text(heading, content) if indexed else None,
+        old=fts5.Text(as_text(heading), as_text(content)) if indexed else None,
         new=fts5.Text(chunk.heading, chunk.content) if chunk else None,
     )
 

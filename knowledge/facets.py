@@ -226,5 +226,6 @@ def _source_types(tiers: set[TrustTier]) -> list[str | None]:
 
 
 def _top_sources() -> list[Count]:
-    sql = "SELECT source, total FROM pc_sources ORDER BY total DESC LIMIT ?"
+    sql = """SELECT source, total - deleted FROM pc_sources WHERE total - deleted > 0
+        ORDER BY total - deleted DESC LIMIT ?"""
     return [Count(*row) for row in fetch(KNOWLEDGE, sql, (TOP_SOURCES,))]

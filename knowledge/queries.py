@@ -38,7 +38,16 @@ from protoconsole.actors import Actor
 from protoconsole.databases import KNOWLEDGE, fetch
 
 PREVIEW_CHARS = 300
-HISTORY_LIMIT = 200
+HISTORY_LIMIT = 1_000
+# The rows that a row replaced, and theirs (a chain may branch towards its beginning), and its successors.
+_IN_CHAIN = """c.id IN (
+    WITH RECURSIVE
+    before (id, n) AS (SELECT ?, 0 UNION SELECT old.id, n + 1 FROM before CROSS JOIN chunks AS old
+        ON old.invalidation_reason = 'superseded_by:' || before.id),
+    after (id, n) AS (SELECT ?, 0 UNION
+        SELECT CAST(substr(row.invalidation_reason, 15) AS INTEGER), n + 1 FROM after CROSS JOIN chunks AS row
+        ON row.id = after.id WHERE row.invalidation_reason LIKE 'superseded_by:%')
+    SELECT id FROM (SELECT id, n FROM before UNION ALL SELECT id, n FROM after ORDER BY n LIMIT ?))"""
 
 
 def get(chunk_id: int, by: Actor) -> Chunk:
@@ -135,9 +144,8 @@ def where_of(query: ChunkQuery, now: str) -> Where:
 
 def history(chunk_id: int, by: Actor) -> list[Chunk]:
     """Read the chain of revisions that a row belongs to, oldest first."""
-    now = _now()
-    chunk = get(chunk_id, by)
-    chain = [*_before(chunk, now), chunk, *_after(chunk, now)]
+    get(chunk_id, by)
+    chain = select(Where(_IN_CHAIN, (chunk_id, chunk_id, HISTORY_LIMIT)), "ORDER BY c.id", now=_now())
     return [as_read_by(link, by) for link in chain if may_read(link, by)]
 
 
@@ -201,31 +209,6 @@ def sources_matching(query: ChunkQuery, limit: int) -> list[Count]:
 
 def _seen_by(query: ChunkQuery, by: Actor) -> ChunkQuery:
     return query if by.reads_rejected else replace(query, exclude_rejected=True)
-
-
-def _before(chunk: Chunk, now: str) -> list[Chunk]:
-    """All rows that a row replaced, and those that they replaced: a chain that may branch."""
-    found: dict[int, Chunk] = {}
-    edge = [chunk]
-    while edge and len(found) < HISTORY_LIMIT:
-        reasons = [f"superseded_by:{link.id}" for link in edge]
-        marks = ", ".join("?" * len(reasons))
-        rows = select(Where(f"c.invalidation_reason IN ({marks})", tuple(reasons)), "LIMIT 200", now=now)
-        edge = [row for row in rows if row.id not in found and row.id != chunk.id]
-        found |= {row.id: row for row in edge}
-    return [found[row_id] for row_id in sorted(found)]
-
-
-def _after(chunk: Chunk, now: str) -> list[Chunk]:
-    found: dict[int, Chunk] = {chunk.id: chunk}
-    successor = chunk.superseded_by
-    while successor and successor not in found and len(found) < HISTORY_LIMIT:
-        rows = select(Where("c.id = ?", (successor,)), "", now=now)
-        if not rows:
-            break
-        found[successor] = rows[0]
-        successor = rows[0].superseded_by
-    return list(found.values())[1:]
 
 
 def _hit(chunk: Chunk, score: float | None, words: Sequence[str]) -> Hit:

@@ -1,5 +1,6 @@
 """Rows of the table `chunks` become values of `knowledge.types.Chunk`, here alone."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -54,7 +55,7 @@ def select(
 
 def chunk_of(row: Sequence[Any], *, now: str) -> Chunk:
     """Build a chunk from a row in the order of COLUMNS, filling what an older program left NULL."""
-    values = dict(zip(COLUMNS, row, strict=True))
+    values = dict(zip(COLUMNS, map(as_text, row), strict=True))
     domain, source_type = values["domain"], values["source_type"]
     values["updated_at"] = values["updated_at"] or values["created_at"]
     values["memory_kind"] = _member(Kind, values["memory_kind"]) or kind_for(domain, source_type)
@@ -63,9 +64,20 @@ def chunk_of(row: Sequence[Any], *, now: str) -> Chunk:
     return Chunk(**values, trust_tier=tier_of(source_type), expired=has_lapsed(values["expires_at"], now=now))
 
 
+def as_text(value: Any) -> Any:
+    """Read a BLOB that another program put where text belongs."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+# What SQLite's date functions read too, so that lists and badges agree with what the filters deliver.
+READABLE_EXPIRY = re.compile(
+    r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:\d\d))?)?", re.ASCII
+)
+
+
 def has_lapsed(expires_at: str | None, *, now: str) -> bool:
     """Say whether an expiry has passed. One that cannot be read has not: `doctor` reports it."""
-    if not expires_at:
+    if not expires_at or not READABLE_EXPIRY.fullmatch(expires_at):
         return False
     moment, present = parse_iso(expires_at), parse_iso(now)
     return moment is not None and present is not None and moment <= present

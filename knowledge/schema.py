@@ -135,7 +135,7 @@ CREATE INDEX IF NOT EXISTS pc_links_target ON pc_links(target_id);
 CREATE INDEX IF NOT EXISTS pc_audit_chunk ON pc_audit(chunk_id);
 CREATE INDEX IF NOT EXISTS pc_audit_batch ON pc_audit(batch);
 CREATE INDEX IF NOT EXISTS pc_audit_undoes ON pc_audit(undoes) WHERE undoes IS NOT NULL;
-CREATE INDEX IF NOT EXISTS pc_sources_total ON pc_sources(total);
+CREATE INDEX IF NOT EXISTS pc_sources_live ON pc_sources(total - deleted);
 CREATE INDEX IF NOT EXISTS pc_fact_tokens_chunk ON pc_fact_tokens(chunk_id);
 """
 
@@ -150,7 +150,8 @@ _GONE = """CASE
 
 def cell_sql(row: str, dimensions: Sequence[str] = DIMENSIONS) -> str:
     """Select what decides in which cell of `pc_counts` a row is counted."""
-    columns = ", ".join(f"COALESCE({row}{name}, '')" for name in dimensions)
+    # The cast: another program may have put a BLOB where text belongs.
+    columns = ", ".join(f"COALESCE(CAST({row}{name} AS TEXT), '')" for name in dimensions)
     return f"{columns}, {_GONE.format(row=row)}"
 
 

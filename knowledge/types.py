@@ -213,7 +213,6 @@ class ChunkQuery:
     policies: Sequence[Policy] = ()
     verdicts: Sequence[Verdict] = ()
     sources: Sequence[str] = ()
-    source_types: Sequence[str] = ()
     trust: Sequence[TrustTier] = ()
     min_trust: TrustTier = TrustTier.EXTERNAL
     states: Sequence[State] = ()
@@ -324,12 +323,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A change of one or many rows that can be undone as one."""
+    """A change of one or many rows that can be undone as one; `skipped` rows were left as they are."""
 
     id: str
     action: str
     count: int
     at: str
+    skipped: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from django.db.models import Model
+from django.dispatch import receiver
 
 from protoconsole.errors import StoreBusy
 from protoconsole.paths import Paths
@@ -28,6 +31,16 @@ PRAGMAS = (
 )
 
 _held = threading.local()
+
+
+@receiver(connection_created)
+def _read_any_text(connection: BaseDatabaseWrapper, **_: object) -> None:
+    """Show bytes that are no UTF-8, which another program may have stored, instead of failing on the row."""
+    connection.connection.text_factory = _lenient
+
+
+def _lenient(stored: bytes) -> str:
+    return stored.decode(errors="replace")
 
 
 def database_settings(paths: Paths) -> dict[str, dict[str, Any]]:
@@ -82,6 +95,16 @@ def execute_each(alias: str, sql: str, rows: Iterable[Sequence[Any]]) -> None:
     connection.ensure_connection()
     with connection.wrap_database_errors:
         connection.connection.executemany(sql, rows)
+
+
+@contextmanager
+def snapshot(alias: str) -> Iterator[None]:
+    """Read a store as of one moment, without keeping anybody from writing."""
+    fetch(alias, "BEGIN DEFERRED")
+    try:
+        yield
+    finally:
+        fetch(alias, "ROLLBACK")
 
 
 @contextmanager

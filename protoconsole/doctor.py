@@ -76,9 +76,9 @@ def _modes(paths: list[Path], mode: int, name: str) -> Finding:
         for path in paths
         if path.exists() and path.stat().st_mode & 0o777 & ~mode
     ]
-    return found(
-        f"modes of {name}", open_to_others, well=f"closed to others ({mode:04o})", mend=checkup.REPAIR
-    )
+    if open_to_others:
+        return Finding(f"modes of {name}", Level.WARNING, "; ".join(open_to_others), checkup.REPAIR)
+    return Finding(f"modes of {name}", Level.OK, f"closed to others ({mode:04o})")
 
 
 def _close(path: Path, mode: int) -> None:

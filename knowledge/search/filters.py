@@ -15,7 +15,8 @@ from knowledge.types import (
 
 Param = str | int
 
-EXPIRED = "julianday(c.expires_at) <= julianday(?)"
+# The GLOB keeps SQLite from reading a bare number as a Julian day; `rows.has_lapsed` reads the same spellings.
+EXPIRED = "(c.expires_at GLOB '????-??-??*' AND julianday(c.expires_at) <= julianday(?))"
 NOT_EXPIRED = f"(c.expires_at IS NULL OR NOT COALESCE({EXPIRED}, 0))"
 _DELETED = f"c.invalidation_reason IN ('{SOURCE_DELETE_REASON}', '{PURGE_REASON}')"
 REJECTED = f"c.review_state = '{Verdict.REJECTED}'"

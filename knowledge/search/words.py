@@ -93,7 +93,7 @@ def _telling(words: Iterable[str]) -> list[str]:
 
 
 def _words(text: str, *, singles: bool) -> Iterator[str]:
-    for piece in _PIECE.finditer(_folded(text)):
+    for piece in _PIECE.finditer(folded(text)):
         if piece["run"]:
             yield from _cut(_CLUSTER.findall(piece["run"]), singles=singles)
         else:
@@ -106,7 +106,8 @@ def _cut(clusters: Sequence[str], *, singles: bool) -> Iterator[str]:
     yield from ((left + right)[:MAX_WORD_CHARS] for left, right in pairwise(clusters))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a text as words are compared: without letter case, widths and what no tokenizer keeps."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -142,13 +143,13 @@ def _found(text: str, keys: Collection[str]) -> Iterator[_Span]:
 
 def _found_in_run(run: str, offset: int, keys: Collection[str]) -> Iterator[_Span]:
     clusters = list(_RAW_CLUSTER.finditer(run))
-    folded = _CLUSTER.findall(_folded(run))
-    if len(folded) != len(clusters):  # half-width kana fold two characters into one
-        folded = [_folded(cluster[0]) for cluster in clusters]
-    for index, (cluster, char) in enumerate(zip(clusters, folded, strict=True)):
+    spelled = _CLUSTER.findall(folded(run))
+    if len(spelled) != len(clusters):  # half-width kana fold two characters into one
+        spelled = [folded(cluster[0]) for cluster in clusters]
+    for index, (cluster, char) in enumerate(zip(clusters, spelled, strict=True)):
         if char in keys:
             yield _Span(offset + cluster.start(), offset + cluster.end(), char)
-        pair = "".join(folded[index : index + 2])
+        pair = "".join(spelled[index : index + 2])
         if pair != char and pair in keys:
             yield _Span(offset + cluster.start(), offset + clusters[index + 1].end(), pair)
 
@@ -165,7 +166,7 @@ def _key(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _key_of_raw(word: str) -> str:
-    return _key(_folded(word)[:MAX_WORD_CHARS])
+    return _key(folded(word)[:MAX_WORD_CHARS])
 
 
 def _window(text: str, found: Sequence[_Span], width: int) -> tuple[int, int]:

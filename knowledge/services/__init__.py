@@ -7,7 +7,7 @@ from knowledge.services.bulk import (
     review_matching,
     sweep,
 )
-from knowledge.services.editing import delete, edit, forget
+from knowledge.services.editing import delete, edit, forget, reinstate
 from knowledge.services.reviewing import review
 from knowledge.services.undoing import undo
 from knowledge.services.writing import add, remember
@@ -19,6 +19,7 @@ __all__ = [
     "edit",
     "forget",
     "purge",
+    "reinstate",
     "remember",
     "restore_by_source",
     "review",

@@ -4,17 +4,19 @@ from typing import Any
 
 from knowledge import audit
 from knowledge.authority import OPERATOR_SOURCE_TYPE
-from knowledge.errors import Forbidden, Invalid, NotFound
+from knowledge.errors import Conflict, Forbidden, Invalid, NotFound
 from knowledge.queries import may_read
+from knowledge.reasoning import strip_reasoning
 from knowledge.rows import COLUMNS
 from knowledge.services.changeset import ChangeSet, change_set, refuse_gone, require_operator
-from knowledge.services.reviewing import take_place
+from knowledge.services.reviewing import head_of, take_place
 from knowledge.types import (
     MAX_TEXT_CHARS,
     PURGE_REASON,
     Chunk,
     Edit,
     Relation,
+    State,
     TrustTier,
     Unchanged,
     Verdict,
@@ -40,6 +42,22 @@ def edit(chunk_id: int, change: Edit, by: Actor, *, if_match: str | None = None)
         if text:
             return _revise(work, chunk, text | settings)
         return work.update(chunk, audit.SET, **settings) if settings else chunk
+
+
+def reinstate(chunk_id: int, by: Actor) -> Chunk:
+    """Bring a superseded row back, once the row that had replaced it is gone or no longer valid.
+
+    Raises Forbidden, NotFound, and Conflict where the row is not superseded or its successor stands.
+    """
+    require_operator(by)
+    with change_set(by) as work:
+        chunk = work.load(chunk_id)
+        if chunk.state is not State.SUPERSEDED:
+            raise Conflict(f"#{chunk_id} is {chunk.state}, not superseded")
+        standing = head_of(chunk_id, work.now)
+        if standing and standing.id != chunk_id and standing.valid:
+            raise Conflict(f"#{standing.id} stands in its place; edit that one")
+        return work.update(chunk, "restored", invalidated_at=None, invalidation_reason=None)
 
 
 def delete(chunk_id: int, by: Actor, *, if_match: str | None = None) -> None:
@@ -97,6 +115,9 @@ def _new_settings(chunk: Chunk, change: Edit) -> dict[str, Any]:
 
 def _revise(work: ChangeSet, old: Chunk, after: dict[str, Any]) -> Chunk:
     kept = {name: getattr(old, name) for name in COLUMNS if name not in _BORN_ANEW}
+    kept |= {"content": strip_reasoning(old.content), "heading": stripped_heading(old.heading)}
+    if not (kept | after)["content"]:
+        raise Invalid("content", "is only leaked reasoning; send the text to remember")
     rejected = old.review_state is Verdict.REJECTED
     verdict = Verdict.REJECTED if rejected else Verdict.CONFIRMED
     stamped = {"source_type": OPERATOR_SOURCE_TYPE, "review_state": verdict}

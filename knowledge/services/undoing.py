@@ -1,7 +1,7 @@
 """Takes back a change, while the rows still are what the change made of them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from knowledge import audit
 from knowledge.audit import Values
@@ -23,32 +23,46 @@ class _Net:
 
 
 def undo(batch: str, by: Actor) -> Batch:
-    """Restore what every row of a batch was before it; itself a change that can be undone.
+    """Restore what the rows of a batch were before it; itself a change that can be undone.
 
-    A revision is taken back by superseding it with the row that it had replaced: history is never deleted.
-    Raises Forbidden, NotFound, and Conflict where a row has changed since or a change is final; then nothing
-    is undone.
+    Where each row was changed for itself, as by a bulk verdict, rows that have changed or gone since are
+    skipped and named. Changes that hang together are undone as one or not at all. A revision is taken back
+    by superseding it with the row that it had replaced: history is never deleted.
+    Raises Forbidden, NotFound, and Conflict where nothing can be undone; then nothing is.
     """
     require_operator(by)
     with change_set(by, undoes=batch) as work:
         entries = audit.of_batch(batch)
         nets = _nets(entries)
-        rows = _load(work, nets)
-        _refuse_changed(rows, nets, entries[-1].id)
-        action = f"undoes: {entries[0].action}"
-        for restored, chunks in _grouped(rows, nets):
-            work.update_many(chunks, "undone", action, **dict(restored))
-        for chunk in rows.values():
-            if nets[chunk.id].born:
-                _take_back_birth(work, chunk, entries, action)
-        return work.summary("undone")
+        rows = _load(work, list(nets))
+        stuck = {**_gone(rows, nets), **_changed(rows, nets, entries[-1].id)}
+        if stuck and (len(stuck) == len(nets) or _hang_together(entries)):
+            raise Conflict(f"{next(iter(stuck.values()))}; nothing was undone")
+        free = {row_id: chunk for row_id, chunk in rows.items() if row_id not in stuck}
+        _restore(work, free, nets, entries)
+        return replace(work.summary("undone"), skipped=sorted(stuck))
+
+
+def _hang_together(entries: Iterable[AuditEntry]) -> bool:
+    return any(entry.action in ("superseded", "restored") or not entry.before for entry in entries)
+
+
+def _restore(
+    work: ChangeSet, rows: dict[int, Chunk], nets: dict[int, _Net], entries: Sequence[AuditEntry]
+) -> None:
+    action = f"undoes: {entries[0].action}"
+    for restored, chunks in _grouped(rows, nets):
+        work.update_many(chunks, "undone", action, **dict(restored))
+    for chunk in rows.values():
+        if nets[chunk.id].born:
+            _take_back_birth(work, chunk, entries, action)
 
 
 def _nets(entries: Iterable[AuditEntry]) -> dict[int, _Net]:
     nets: dict[int, _Net] = {}
     for entry in entries:
         if not entry.after:
-            raise Conflict(f"#{entry.chunk_id} was deleted for good; that cannot be undone")
+            raise Conflict(f"#{entry.chunk_id} was deleted for good; nothing can bring it back")
         net = nets.setdefault(entry.chunk_id, _Net())
         net.born = net.born or not entry.before
         net.before = entry.before | net.before
@@ -56,28 +70,30 @@ def _nets(entries: Iterable[AuditEntry]) -> dict[int, _Net]:
     return nets
 
 
-def _load(work: ChangeSet, nets: dict[int, _Net]) -> dict[int, Chunk]:
+def _load(work: ChangeSet, ids: Sequence[int]) -> dict[int, Chunk]:
     rows: dict[int, Chunk] = {}
-    for part in batches(list(nets)):
+    for part in batches(ids):
         marks = ", ".join("?" * len(part))
         rows |= {chunk.id: chunk for chunk in work.load_lean(Where(f"c.id IN ({marks})", tuple(part)))}
-    for missing in nets.keys() - rows.keys():
-        raise Conflict(f"#{missing} was deleted for good; that cannot be undone")
     return rows
 
 
-def _refuse_changed(rows: dict[int, Chunk], nets: dict[int, _Net], last_entry: int) -> None:
-    """A later change of the same attributes stands, even one that ended at the same values."""
+def _gone(rows: Container[int], nets: Iterable[int]) -> dict[int, str]:
+    return {row_id: f"#{row_id} was deleted for good" for row_id in nets if row_id not in rows}
+
+
+def _changed(rows: dict[int, Chunk], nets: dict[int, _Net], last_entry: int) -> dict[int, str]:
+    """Say which rows have changed since; a later change stands, even one that ended at the same values."""
+    found: dict[int, str] = {}
     for part in batches(list(rows)):
         later = audit.changed_since(part, last_entry)
-        for chunk_id in part:
-            net, chunk = nets[chunk_id], rows[chunk_id]
-            touched = {name for name in net.before if name in later.get(chunk_id, ())}
+        for row_id in part:
+            net, chunk = nets[row_id], rows[row_id]
+            touched = {name for name in net.before if name in later.get(row_id, ())}
             touched |= {name for name in net.before if getattr(chunk, name) != net.after[name]}
             if touched:
-                raise Conflict(
-                    f"#{chunk_id} has changed since ({', '.join(sorted(touched))}); nothing was undone"
-                )
+                found[row_id] = f"#{row_id} has changed since ({', '.join(sorted(touched))})"
+    return found
 
 
 def _grouped(

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 
 from knowledge.checkup import REPAIR
@@ -13,7 +12,7 @@ from memory.injections.errors import HeadDamaged, TextDamaged
 from memory.injections.key import existing_key
 from memory.injections.rows import SELECTED, ids_of
 from memory.injections.types import Index
-from protoconsole.databases import INJECTIONS, fetch, rows_of, write_transaction
+from protoconsole.databases import INJECTIONS, fetch, rows_of, snapshot, write_transaction
 from protoconsole.findings import Finding, Level, found
 
 MEND = (
@@ -60,7 +59,7 @@ def verify() -> Iterator[Finding]:
         yield found("injection chain", lost, well="no rows yet", mend="restore log.key from a copy")
         return
     noted = _noted(key)  # before the rows: what is noted was committed, so they must hold it
-    with _snapshot():
+    with snapshot(INJECTIONS):
         yield _chain(key)
         yield found(
             "injection head", _head_faults(key, noted), well="the log holds the row that was noted", mend=MEND
@@ -113,16 +112,6 @@ def _head_faults(key: bytes, noted: Link | HeadDamaged | None) -> list[str]:
             " cut from its end, an older copy was put in its place, or power failed while they were written"
         ]
     return [f"row #{noted.id} is not the row that was noted, so the end of the log was replaced"]
-
-
-@contextmanager
-def _snapshot() -> Iterator[None]:
-    """Read the log as of one moment, without keeping anybody from writing."""
-    fetch(INJECTIONS, "BEGIN DEFERRED")
-    try:
-        yield
-    finally:
-        fetch(INJECTIONS, "ROLLBACK")
 
 
 def _texts() -> Finding:

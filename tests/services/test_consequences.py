@@ -226,16 +226,16 @@ class TestUndo:
         assert now(standing).valid
         assert now(proposed).review_state is Verdict.PENDING
 
-    def test_a_row_deleted_since_leaves_the_whole_batch_alone(self) -> None:
+    def test_a_row_deleted_since_is_skipped_and_named(self) -> None:
         rows = [fact(f"{name} tea") for name in ("green", "black")]
         services.delete_by_source("chat-1", OPERATOR)
         batch = audit.trail(rows[0].id).items[0].batch
         services.delete(rows[1].id, OPERATOR)
 
-        with pytest.raises(Conflict, match="deleted for good"):
-            services.undo(batch, OPERATOR)
+        undone = services.undo(batch, OPERATOR)
 
-        assert now(rows[0]).state is State.DELETED
+        assert (undone.count, undone.skipped) == (1, [rows[1].id])
+        assert now(rows[0]).state is State.PENDING
 
     def test_the_same_number_of_statements_for_many_rows(self) -> None:
         def statements_of_undoing(count: int) -> int:
@@ -303,3 +303,83 @@ def test_counts_are_exact_after_another_program_s_upsert(store: Opening, way: st
         ("general" if way == "REPLACE" else "fact", 1)
     ]
     assert [(count.value, count.n) for count in counted.source] == [("s", 1)]
+
+
+class TestLenientUndo:
+    def test_rows_that_changed_since_are_left_and_named(self) -> None:
+        rows = [fact(f"{name} tea") for name in ("green", "black", "white")]
+        query = ChunkQuery(ids=tuple(chunk.id for chunk in rows))
+        from knowledge.facets import selection_of
+
+        batch = services.review_matching(selection_of(query), Verdict.REJECTED, OPERATOR)
+        services.review(rows[1].id, Verdict.CONFIRMED, OPERATOR)
+
+        undone = services.undo(batch.id, OPERATOR)
+
+        assert (undone.count, undone.skipped) == (2, [rows[1].id])
+        assert [now(chunk).review_state for chunk in rows] == ["pending", "confirmed", "pending"]
+        assert [audit.trail(chunk.id).items[-2].undone for chunk in rows] == [True, False, True]
+
+
+class TestReinstating:
+    def test_after_its_revision_was_deleted(self) -> None:
+        old = fact("The port is 1")
+        new = services.edit(old.id, Edit(content="The port is 2"), OPERATOR)
+        services.delete(new.id, OPERATOR)
+        assert now(old).state is State.SUPERSEDED  # an operator may have edited a secret away
+
+        assert services.reinstate(old.id, OPERATOR).valid
+
+    def test_not_beside_a_successor_that_stands(self) -> None:
+        old = fact("The port is 1")
+        services.edit(old.id, Edit(content="The port is 2"), OPERATOR)
+
+        with pytest.raises(Conflict, match="stands in its place"):
+            services.reinstate(old.id, OPERATOR)
+
+    def test_only_what_was_superseded_and_only_by_operators(self) -> None:
+        chunk = fact("The port is 1")
+        with pytest.raises(Conflict, match="not superseded"):
+            services.reinstate(chunk.id, OPERATOR)
+        with pytest.raises(Forbidden):
+            services.reinstate(chunk.id, AGENT)
+
+
+def test_a_heading_alone_is_edited_without_keeping_leaked_reasoning(store: Opening) -> None:
+    from knowledge.errors import Invalid
+
+    fetch(
+        KNOWLEDGE,
+        "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES"
+        " ('<think>hm</think>The port is 1', 'x', '2026', '2026'), ('<think>hm</think>', 'x', '2026', '2026')",
+    )
+    queries.browse(ChunkQuery(), OPERATOR)
+
+    assert services.edit(1, Edit(heading="Ports"), OPERATOR).content == "The port is 1"
+    with pytest.raises(Invalid, match="reasoning"):
+        services.edit(2, Edit(heading="Nothing"), OPERATOR)
+
+
+class TestUnreadableText:
+    """What another program stored that is no text hurts nothing else."""
+
+    @pytest.mark.parametrize("stored", ["x'fffe6475'", "CAST(x'fffe6475' AS TEXT)", "12", "1.5"])
+    @pytest.mark.parametrize("column", ["content", "heading", "domain", "source", "namespace", "subject"])
+    def test_it_is_shown_and_can_be_removed(self, store: Opening, column: str, stored: str) -> None:
+        from knowledge import checkup
+
+        services.add(NewChunk("tea"), OPERATOR)
+        values = {"content": "'du'", "domain": "'x'"} | {column: stored}
+        with closing(sqlite3.connect(store.path)) as other:
+            other.execute(
+                f"INSERT INTO chunks ({', '.join(values)}, created_at, updated_at)"
+                f" VALUES ({', '.join(values.values())}, '2026', '2026')"
+            )
+            other.commit()
+
+        assert len(queries.browse(ChunkQuery(), OPERATOR).items) == 2
+        assert len(queries.search(ChunkQuery(text="tea"), OPERATOR).hits) == 1
+        assert facets(ChunkQuery()).total == 2
+        assert [finding.name for finding in checkup.examine() if not finding.ok] == []
+        services.delete(2, OPERATOR)
+        assert [finding.name for finding in checkup.examine() if not finding.ok] == []

@@ -146,3 +146,33 @@ def test_the_audit_trail_cannot_be_rewritten(store: Opening) -> None:
     for statement in ("UPDATE pc_audit SET actor = 'nobody'", "DELETE FROM pc_audit"):
         with pytest.raises(IntegrityError, match="append-only"):
             fetch(KNOWLEDGE, statement)
+
+
+def test_a_store_in_use_raises_no_alarm(store: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program adds, changes and deletes rows after the index was brought up to date."""
+    rows = [services.add(NewChunk(f"tea {n}", domain="fact"), PLUGIN).chunk for n in range(3)]
+    caught_up = checkup.catch_up.catch_up
+
+    def then_somebody_writes(*args: object, **options: object) -> int:
+        worked_off = caught_up(*args, **options)  # type: ignore[arg-type]
+        with closing(sqlite3.connect(store.path)) as other:
+            other.execute("UPDATE chunks SET content = 'coffee' WHERE id = ?", (rows[0] and rows[0].id,))
+            other.execute("DELETE FROM chunks WHERE id = ?", (rows[1] and rows[1].id,))
+            other.execute(
+                "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('emu', 'fact', '2026', '2026')"
+            )
+            other.commit()
+        return worked_off if not worked_off else 0
+
+    monkeypatch.setattr(checkup.catch_up, "catch_up", then_somebody_writes)
+
+    assert faults() == []
+
+
+def test_an_index_that_is_gone_is_a_fault_and_is_built_anew(store: Opening) -> None:
+    services.add(NewChunk("tea"), PLUGIN)
+    fetch(KNOWLEDGE, "DROP TABLE pc_search")
+
+    assert [fault.partition(":")[0] for fault in faults()] == ["search index"]
+    checkup.repair()
+    assert faults() == []

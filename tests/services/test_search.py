@@ -230,3 +230,46 @@ def test_narrowing_by_words_over_a_broken_index_is_a_fault_too(store: Opening) -
 
     with pytest.raises(SearchBroken):
         queries.browse(ChunkQuery(contains="tea"), OPERATOR)
+
+
+def test_letter_case_beyond_ascii_does_not_matter(engine: str) -> None:
+    row = add("ÜBERSICHT der Änderungen")
+
+    assert found("übersicht") == found("Übersicht") == [row.id]
+
+
+@pytest.mark.parametrize(
+    ("written", "lapsed"),
+    [
+        ("2020-01-01", True),
+        ("2020-01-01 10:00", True),
+        ("2020-01-01T10:00:00.5Z", True),
+        ("2020-01-01T10:00:00+02:00", True),
+        ("2099-01-01T00:00:00+00:00", False),
+        ("2027", False),
+        ("2020-W05-1", False),
+        ("2020-01-01T12", False),
+        ("2020-01-01T12:00+0000", False),
+        ("soon", False),
+        ("", False),
+    ],
+)
+def test_the_filters_and_the_badge_agree_on_what_has_lapsed(
+    store: Opening, written: str, lapsed: bool
+) -> None:
+    row = add("tea")
+    fetch(KNOWLEDGE, "UPDATE chunks SET expires_at = ?", (written,))
+
+    assert queries.get(row.id, OPERATOR).expired is lapsed
+    assert (found("tea", include_expired=False) == []) is lapsed
+    assert (found("tea", states=[State.EXPIRED]) != []) is lapsed
+
+
+def test_a_long_chain_is_read_whole_in_one_statement(store: Opening) -> None:
+    first = chunk = add("revision 0")
+    for n in range(1, 300):
+        chunk = services.edit(chunk.id, Edit(content=f"revision {n}"), OPERATOR)
+
+    middle = queries.history(first.id + 150, OPERATOR)
+
+    assert [link.content for link in middle] == [f"revision {n}" for n in range(300)]
