@@ -19,6 +19,7 @@ from memory.types import LeftOut, Part, Reason, TurnRequest
 from protoconsole.databases import CONSOLE, INJECTIONS, KNOWLEDGE, fetch
 from tests.actors import AGENT, OPERATOR, PLUGIN
 from tests.cases import cases
+from tests.memory.sessions import put, settle
 from tests.memory.turns import FORUM, hit, projected, recorded
 from tests.views.stored import note
 from tests.views.test_hostile import Outline
@@ -249,6 +250,23 @@ def test_a_number_that_names_another_row_by_now_is_not_linked(store: Opening, as
     html = page(as_operator, f"/injections/{made}/")
     assert "deleted since" in words(html)
     assert 'href="/chunks/1/"' not in html
+
+
+def test_sessions_that_still_have_a_summary_are_linked(store: Opening, as_operator: Client) -> None:
+    put("chat-4")
+    put("chat-5", minute=1)
+    made = turn(session_id="chat-4")
+    also = turn(session_id="chat-1")
+    html = page(as_operator, f"/injections/{also}/")
+    assert html.count('href="/sessions/chat-4/"') == 1
+    assert 'href="/sessions/chat-1/"' not in html
+    assert 'href="/sessions/chat-4/"' in page(as_operator, f"/injections/{made}/")
+
+    put("chat-4").unlink()
+    settle()
+    html = page(as_operator, f"/injections/{also}/")
+    assert 'href="/sessions/chat-4/"' not in html
+    assert "chat-4 deleted since" in words(html)
 
 
 def test_what_was_left_out_is_grouped_by_reason(store: Opening, as_operator: Client) -> None:
