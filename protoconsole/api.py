@@ -4,7 +4,7 @@ from csp.constants import SELF
 from csp.decorators import csp_update
 
 from knowledge.api import router as knowledge_router
-from memory.api import review_router, tools_router
+from memory.api import memory_router, sessions_router, tools_router, turn_router
 from protoconsole.api_errors import install
 from protoconsole.health import open_router, runtime_router
 from protoconsole.reading import Api, JsonParser, refuse_unknown_parameters
@@ -29,7 +29,9 @@ api = Api(
 install(api)
 api.add_decorator(refuse_unknown_parameters)
 api.add_router("/api/knowledge", knowledge_router)
-api.add_router("/api/memory", review_router)
+api.add_router("/api", turn_router)
+api.add_router("/api/sessions", sessions_router)
+api.add_router("/api/memory", memory_router)
 api.add_router("/api/tools", tools_router)
 api.add_router("/api/runtime", runtime_router)
 api.add_router("", open_router)

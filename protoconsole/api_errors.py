@@ -10,6 +10,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from knowledge import errors as knowledge_errors
+from memory.injections.errors import TextDamaged
 from protoconsole.access.api_auth import install_errors
 from protoconsole.errors import StoreBusy
 from protoconsole.reading import WrongMediaType
@@ -23,6 +24,7 @@ CODES = {
     404: "not_found",
     405: "method_not_allowed",
     409: "conflict",
+    410: "damaged",
     412: "stale",
     413: "too_large",
     415: "unsupported_media_type",
@@ -30,13 +32,14 @@ CODES = {
     500: "internal",
     503: "unavailable",
 }
-KNOWLEDGE = {
+STATUSES = {
     knowledge_errors.NotFound: 404,
     knowledge_errors.Invalid: 422,
     knowledge_errors.Forbidden: 403,
     knowledge_errors.Conflict: 409,
     knowledge_errors.Stale: 412,
     knowledge_errors.SearchBroken: 503,
+    TextDamaged: 410,
 }
 # What Django itself answers, in the words of the API.
 DETAILS = {
@@ -55,7 +58,7 @@ def problem(status: int, detail: str) -> JsonResponse:
 def install(api: NinjaAPI) -> None:
     """Teach an API how to answer everything that can go wrong."""
     install_errors(api)
-    for kind, status in KNOWLEDGE.items():
+    for kind, status in STATUSES.items():
         api.add_exception_handler(kind, _saying(status))
     api.add_exception_handler(ValidationError, _invalid)
     api.add_exception_handler(HttpError, _unreadable)
