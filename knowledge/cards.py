@@ -66,7 +66,7 @@ def _linked(chunk: Chunk, by: Actor) -> Other | None:
     try:
         if link.relation is Relation.RESEMBLES_REJECTED:
             return Other(Likeness.REJECTED, queries.get(link.target_id, by))
-        head = queries.history(link.target_id, by)[-1]
+        head = queries.end_of(queries.history(link.target_id, by), link.target_id)
     except NotFound:  # deleted since: there is nothing left to compare with
         return None
     replaceable = head.invalidated_at is None and head.id != chunk.id

@@ -76,6 +76,12 @@ class Dossier:
     trail: Page[TrailLine]
     deleted_with: SourceRows | None  # the source whose restore brings this row back
 
+    @property
+    def nothing_stands(self) -> bool:
+        """Say whether a superseded row has no valid successor, so that it can be brought back."""
+        newest = self.chain.newest
+        return self.chunk.state is State.SUPERSEDED and (newest.id == self.chunk.id or not newest.valid)
+
 
 def of(chunk_id: int, by: Actor, *, cursor: str | None = None) -> Dossier:
     """Read the dossier of a chunk. Raises NotFound, and Invalid for a cursor that its trail did not give."""
@@ -104,7 +110,7 @@ def _chain(chunk: Chunk, history: Sequence[Chunk]) -> Chain:
     at = next(n for n, row in enumerate(history) if row.id == chunk.id)
     first, end = max(0, at - REVISIONS_EACH_WAY), min(len(history), at + REVISIONS_EACH_WAY + 1)
     shown = list(_revisions(history[first:end], chunk))
-    return Chain(shown[::-1], first, len(history) - end, history[-1])
+    return Chain(shown[::-1], first, len(history) - end, queries.end_of(history, chunk.id))
 
 
 def _revisions(rows: Sequence[Chunk], current: Chunk) -> Iterator[Revision]:

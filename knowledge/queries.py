@@ -149,6 +149,15 @@ def history(chunk_id: int, by: Actor) -> list[Chunk]:
     return [as_read_by(link, by) for link in chain if may_read(link, by)]
 
 
+def end_of(chain: Sequence[Chunk], chunk_id: int) -> Chunk:
+    """Follow a chain from one of its rows to the one that stands last; that need not be the newest."""
+    rows = {chunk.id: chunk for chunk in chain}
+    end = rows[chunk_id]
+    while end.superseded_by in rows and end.superseded_by != chunk_id:
+        end = rows[end.superseded_by]
+    return end
+
+
 def trail(
     chunk_id: int, by: Actor, *, cursor: str | None = None, limit: int = DEFAULT_PAGE
 ) -> Page[AuditEntry]:

@@ -30,5 +30,6 @@ urlpatterns = [
     path("chunks/<row_id:chunk_id>/edit/", chunk.edit, name="edit"),
     path("chunks/<row_id:chunk_id>/settings/", chunk.settings, name="settings"),
     path("chunks/<row_id:chunk_id>/delete/", chunk.delete, name="delete"),
+    path("chunks/<row_id:chunk_id>/reinstate/", chunk.reinstate, name="reinstate"),
     path("changes/<str:batch>/undo/", changes.undo, name="undo"),
 ]

@@ -19,7 +19,8 @@ from protoconsole.toasts import toast
 def undo(request: KnownRequest, batch: str) -> HttpResponse:
     """Restore what the rows of a change were before it."""
     undone = services.undo(batch, request.actor)
-    toast(request, f"Undone: {undone.count:,} change{pluralize(undone.count)} taken back.")
+    left = f" {rows(len(undone.skipped)).capitalize()} changed since and stayed." if undone.skipped else ""
+    toast(request, f"Undone: {undone.count:,} change{pluralize(undone.count)} taken back.{left}")
     return redirect(back_or(request, came_from(request, reverse("knowledge:review"))))
 
 

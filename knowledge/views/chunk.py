@@ -82,6 +82,16 @@ def delete(request: KnownRequest, chunk_id: int) -> HttpResponse:
     return redirect("knowledge:store")
 
 
+@require_POST
+@operator_required
+@answers_errors
+def reinstate(request: KnownRequest, chunk_id: int) -> HttpResponse:
+    """Bring a superseded chunk back where nothing valid stands in its place."""
+    before = queries.get(chunk_id, request.actor)
+    _tell(request, before, services.reinstate(chunk_id, request.actor), f"#{chunk_id} is back.")
+    return redirect("knowledge:chunk", chunk_id)
+
+
 def _shown(request: KnownRequest, chunk_id: int, *, status: int = 200, **more: Any) -> HttpResponse:
     cursor = request.GET.get("trail", "")
     file = dossier.of(chunk_id, request.actor, cursor=cursor or None)
@@ -129,7 +139,7 @@ def _edit_form(
 
 def _edit_conflict(request: KnownRequest, chunk: Chunk, form: EditForm) -> HttpResponse:
     """Show the text that stands now beside the one that was typed, ready to be saved on top of it."""
-    standing = queries.history(chunk.id, request.actor)[-1]
+    standing = queries.end_of(queries.history(chunk.id, request.actor), chunk.id)
     typed = {"heading": form.cleaned_data["heading"], "content": form.cleaned_data["content"]}
     anew = EditForm(initial={**typed, "version": standing.version})
     return _edit_form(request, standing, anew, status=409, conflict=True, edited=chunk, typed=typed)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from knowledge import audit, queries, services
 from knowledge.adoption import Opening
@@ -447,3 +448,32 @@ def test_an_undo_leads_back_to_a_page_of_ours(
     answer = as_operator.post(f"/changes/{batch}/undo/", headers={"Referer": referer})
 
     assert answer.headers["Location"] == location
+
+
+class TestReinstating:
+    def test_a_row_whose_revision_was_deleted_comes_back(self, as_operator: Client, store: Opening) -> None:
+        old = services.add(NewChunk("The port is 1"), OPERATOR).chunk
+        assert old is not None
+        new = services.edit(old.id, Edit(content="The port is 2"), OPERATOR)
+        page = reverse("knowledge:chunk", args=[old.id])
+        assert "Bring it back" not in as_operator.get(page).content.decode()
+        services.delete(new.id, OPERATOR)
+        assert "Bring it back" in as_operator.get(page).content.decode()
+
+        answer = as_operator.post(reverse("knowledge:reinstate", args=[old.id]))
+
+        assert answer.status_code == 302
+        assert queries.get(old.id, OPERATOR).valid
+
+    def test_not_beside_a_successor_and_not_by_a_viewer(self, as_operator: Client, store: Opening) -> None:
+        old = services.add(NewChunk("The port is 1"), OPERATOR).chunk
+        assert old is not None
+        services.edit(old.id, Edit(content="The port is 2"), OPERATOR)
+
+        assert as_operator.post(reverse("knowledge:reinstate", args=[old.id])).status_code == 409
+        assert as_operator.post(reverse("knowledge:reinstate", args=[999])).status_code == 404
+
+    def test_a_viewer_may_not(self, as_viewer: Client, store: Opening) -> None:
+        chunk = services.add(NewChunk("The port is 1"), OPERATOR).chunk
+        assert chunk is not None
+        assert as_viewer.post(reverse("knowledge:reinstate", args=[chunk.id])).status_code == 403
