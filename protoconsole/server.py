@@ -16,6 +16,7 @@ from django.conf import settings
 
 DEFAULT_THREADS = 4
 BACKLOG = 512
+MOST_CONNECTIONS = 1_000  # of a process, idle ones included; below the usual limit of 1,024 open files
 GRACE_S = 20  # for running requests, when asked to stop
 LOCAL_PROXIES = ["127.0.0.1", "::1"]
 RESTART_PAUSE_S = 1.0
@@ -84,6 +85,7 @@ def serve(listener: socket.socket, threads: int) -> None:
         access_log=False,
         server_header=False,
         backlog=BACKLOG,
+        limit_concurrency=MOST_CONNECTIONS,
         proxy_headers=True,
         forwarded_allow_ips=LOCAL_PROXIES,
         timeout_graceful_shutdown=GRACE_S,

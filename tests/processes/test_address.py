@@ -12,6 +12,7 @@ from protoconsole.server import listen
 from tests.processes.harness import RunningServer, running_server
 
 LIMIT = 20 * 1024 * 1024
+SIGNED = {"X-API-Key": "pc_made_up"}
 
 
 class TestUnderASubPath:
@@ -56,17 +57,23 @@ def test_connections_send_at_once() -> None:
 
 class TestBodies:
     def test_one_that_is_too_large_is_refused_in_json(self, server: RunningServer) -> None:
-        answer = httpx.post(f"{server.url}login/", content=b"x" * (LIMIT + 1))
+        answer = httpx.post(f"{server.url}login/", content=b"x" * (LIMIT + 1), headers=SIGNED)
         assert answer.status_code == 413
         assert answer.json()["code"] == "too_large"
         assert set(answer.json()) == {"code", "detail"}
 
     def test_also_when_its_length_is_not_told(self, server: RunningServer) -> None:
-        answer = httpx.post(f"{server.url}login/", content=(b"x" * 1_000_000 for _ in range(22)))
+        answer = httpx.post(
+            f"{server.url}login/", content=(b"x" * 1_000_000 for _ in range(22)), headers=SIGNED
+        )
         assert answer.status_code == 413
 
     def test_one_at_the_limit_is_taken(self, server: RunningServer) -> None:
-        assert httpx.post(f"{server.url}login/", content=b"x" * LIMIT).status_code == 403
+        assert httpx.post(f"{server.url}login/", content=b"x" * LIMIT, headers=SIGNED).status_code == 403
+
+    def test_one_of_a_stranger_has_a_limit_of_its_own(self, server: RunningServer) -> None:
+        sent = [httpx.post(f"{server.url}login/", content=b"x" * size) for size in (1_048_576, 1_048_577)]
+        assert [answer.status_code for answer in sent] == [403, 413]
 
     def test_a_form_in_pieces_is_read_whole(self, server: RunningServer) -> None:
         with httpx.Client() as client:
