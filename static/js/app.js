@@ -157,6 +157,9 @@ function closeMenus(except) {
   for (const menu of all("details[data-menu][open]")) if (menu !== except) menu.open = false;
 }
 
+// Browsers lend the clipboard to pages of this machine and of https only.
+root.toggleAttribute("data-no-clipboard", !navigator.clipboard);
+
 async function copy(button) {
   await navigator.clipboard.writeText(button.dataset.copy);
   button.dataset.copied = "";

@@ -25,6 +25,7 @@ PAGE = """{% extends "base.html" %}{% block main %}<div class="split"><div class
 <ul id="list" class="rows" data-key-list>LIST</ul></div><section class="split__detail"><input id="words">
 <form method="post" action="/detail">
 {% include "components/_button.html" with label="Confirm" key="c" only %}</form>
+{% include "components/_id.html" with value="#4107" only %}
 {% include "components/_toast.html" with text="Done" undo_url="/undo" only %}</section></div>{% endblock %}"""
 
 
@@ -192,3 +193,9 @@ def test_a_broken_answer_is_told_and_changes_nothing_on_the_page(page: Page) -> 
     expect(page.locator("#toasts .toast--danger")).to_have_count(1)
     expect(page.locator("[data-key-item]")).to_have_count(4)
     assert not re.search("broken", page.content())
+
+
+def test_copying_is_offered_where_the_browser_allows_it(page: Page) -> None:
+    expect(page.locator("[data-copy]")).to_be_hidden()  # the site is on plain http
+    page.goto(SITE.replace("http:", "https:"))
+    expect(page.locator("[data-copy]")).to_be_visible()
