@@ -1,16 +1,20 @@
 """The parts of pages that htmx asks for, and what stands in their place when they cannot be had."""
 
+from typing import TYPE_CHECKING
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django_htmx.middleware import HtmxDetails
 
 from protoconsole.toasts import toast
+
+if TYPE_CHECKING:
+    from django_htmx.middleware import HtmxDetails
 
 
 def is_part(request: HttpRequest) -> bool:
     """Say whether htmx asks for a part of a page; a history restore wants the whole."""
-    htmx: HtmxDetails | None = getattr(request, "htmx", None)
+    htmx: "HtmxDetails | None" = getattr(request, "htmx", None)
     return htmx is not None and bool(htmx) and not htmx.history_restore_request
 
 
