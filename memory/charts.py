@@ -18,6 +18,7 @@ FEWEST_SLOTS = 25  # few turns make narrow bars at the left rather than wide one
 BUDGET_WIDTH = 1000.0
 FRAME = "frame"
 SHED = "shed"
+UNTOLD = "untold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class TurnPoint:
-    """What the chart of turns shows of one turn."""
+    """What the chart of turns shows of one turn; `untold` counts rows whose trust nobody recorded."""
 
     tokens: int
     tiers: Mapping[TrustTier, int]
+    untold: int = 0
+
+    @property
+    def rows(self) -> int:
+        return sum(self.tiers.values()) + self.untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +80,11 @@ class BudgetBar:
 def turns_chart(turns: Sequence[TurnPoint]) -> TurnsChart:
     """Draw turns that are given oldest first."""
     most_tokens = max((turn.tokens for turn in turns), default=0)
-    most_rows = max((sum(turn.tiers.values()) for turn in turns), default=0)
+    most_rows = max((turn.rows for turn in turns), default=0)
     return TurnsChart(
         width=max(len(turns), FEWEST_SLOTS) * SLOT_WIDTH,
         tokens=[_bar(n, turn.tokens, 0, most_tokens, "tokens") for n, turn in enumerate(turns)],
-        rows=[bar for n, turn in enumerate(turns) for bar in _stack(n, turn.tiers, most_rows)],
+        rows=[bar for n, turn in enumerate(turns) for bar in _stack(n, turn, most_rows)],
         most_tokens=most_tokens,
         most_rows=most_rows,
         told=_turns_told(turns),
@@ -111,13 +117,13 @@ def _bar(slot: int, value: int, below: int, most: int, tone: str) -> Bar:
     return Bar(slot * SLOT_WIDTH, round(top, 2), BAR_WIDTH, round(height, 2), tone)
 
 
-def _stack(slot: int, tiers: Mapping[TrustTier, int], most: int) -> Iterator[Bar]:
+def _stack(slot: int, turn: TurnPoint, most: int) -> Iterator[Bar]:
     """Put the most trusted at the bottom."""
     below = 0
-    for tier in reversed(TrustTier):
-        count = tiers.get(tier, 0)
+    counts = [(tier.label, turn.tiers.get(tier, 0)) for tier in reversed(TrustTier)]
+    for tone, count in (*counts, (UNTOLD, turn.untold)):
         if count:
-            yield _bar(slot, count, below, most, tier.label)
+            yield _bar(slot, count, below, most, tone)
             below += count
 
 
@@ -136,9 +142,11 @@ def _turns_told(turns: Sequence[TurnPoint]) -> str:
     rows = ", ".join(
         f"{sum(turn.tiers.get(tier, 0) for turn in turns):,} {tier.label}" for tier in reversed(TrustTier)
     )
+    untold = sum(turn.untold for turn in turns)
+    unknown = f", {untold:,} of unknown trust" if untold else ""
     return (
         f"{len(turns)} turn{'' if len(turns) == 1 else 's'} of {min(tokens):,} to {max(tokens):,} tokens,"
-        f" median {round(median(tokens)):,}; rows delivered by trust: {rows}."
+        f" median {round(median(tokens)):,}; rows delivered by trust: {rows}{unknown}."
     )
 
 

@@ -45,7 +45,7 @@ class TurnList:
 def read(query: TurnQuery, *, cursor: str | None) -> TurnList:
     """Read a page of turns, newest first. Raises Invalid for a cursor that no list gave."""
     page = log.turns(query, cursor=cursor)
-    points = [TurnPoint(turn.approx_tokens, _tiers(turn)) for turn in reversed(page.items)]
+    points = [_point(turn) for turn in reversed(page.items)]
     return TurnList([_listed(turn) for turn in page.items], page.next, turns_chart(points))
 
 
@@ -75,6 +75,11 @@ def _moment(field: str, text: str, *, ends: bool = False) -> datetime:
         raise Invalid(field, f"{text[:40]!r} is no time; write it as 2026-03-01 or 2026-03-01T12:00")
     whole_day = ends and len(text) == len("2026-03-01")
     return datetime.combine(moment, time.max, moment.tzinfo) if whole_day else moment
+
+
+def _point(turn: Turn) -> TurnPoint:
+    untold = len(turn.hot_ids) + len(turn.rag_ids) if turn.legacy else 0
+    return TurnPoint(turn.approx_tokens, _tiers(turn), untold)
 
 
 def _listed(turn: Turn) -> Listed:

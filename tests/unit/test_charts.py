@@ -24,6 +24,13 @@ def test_rows_are_stacked_with_the_most_trusted_at_the_bottom() -> None:
     ]
 
 
+def test_rows_of_unknown_trust_stand_on_top_and_are_told() -> None:
+    chart = turns_chart([TurnPoint(10, {AGENT: 1}, untold=3)])
+
+    assert chart.rows == [Bar(0, 75, 8, 25, "agent"), Bar(0, 0, 8, 75, "untold")]
+    assert chart.told.endswith("0 operator, 1 agent, 0 external, 3 of unknown trust.")
+
+
 def test_many_turns_widen_the_chart_and_few_leave_it_as_it_is() -> None:
     assert turns_chart([TurnPoint(1, {})]).width == 250
     assert turns_chart([TurnPoint(1, {})] * 40).width == 400
