@@ -13,7 +13,7 @@ from knowledge.types import AuditEntry, Chunk
 from memory import hot
 from memory.envelope.render import always_on_words
 from memory.gathering import always_on_candidates
-from memory.projection import project
+from memory.projection import MOST_ALWAYS_ON_CHARS, MOST_ALWAYS_ON_ROWS, project
 from memory.types import Candidates, Options, Part, Reason
 from protoconsole.actors import Actor
 from protoconsole.instance import current
@@ -63,6 +63,14 @@ class Board:
     chars_used: int
     memory_on: bool
     next: str | None
+
+    @property
+    def blocker(self) -> BoardRow | None:
+        """The row whose length keeps all older ones out, where this page shows it."""
+        if self.rows_used >= MOST_ALWAYS_ON_ROWS or not self.crowded_out:
+            return None
+        first = self.crowded_out[0]
+        return first if self.chars_used + first.chars > MOST_ALWAYS_ON_CHARS else None
 
 
 def read(by: Actor, *, cursor: str | None = None) -> Board:
