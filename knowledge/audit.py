@@ -69,9 +69,30 @@ def trail(chunk_id: int, *, before_id: int | None = None, limit: int = 50) -> Pa
     return Page(entries, str(entries[-1].id) if len(rows) > limit else None)
 
 
-def recent(limit: int) -> list[AuditEntry]:
-    """Read the last changes of the whole store, newest first."""
-    return [_entry(row) for row in fetch(KNOWLEDGE, f"{_SELECT} ORDER BY a.id DESC LIMIT ?", (limit,))]
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """What was changed as one: its first line, and how many lines it has in all."""
+
+    entry: AuditEntry
+    lines: int
+
+
+def recent(limit: int) -> list[Recent]:
+    """Read the last changes of the whole store, newest first, each batch once.
+
+    The lines of a batch stand together, since one transaction wrote them.
+    """
+    found: list[Recent] = []
+    before = 2**63 - 1
+    while len(found) < limit:
+        last = fetch(KNOWLEDGE, "SELECT batch FROM pc_audit WHERE id < ? ORDER BY id DESC LIMIT 1", (before,))
+        if not last:
+            break
+        sql = "SELECT MIN(id), COUNT(*) FROM pc_audit WHERE batch = ?"
+        [(before, lines)] = fetch(KNOWLEDGE, sql, last[0])
+        [row] = fetch(KNOWLEDGE, f"{_SELECT} WHERE a.id = ?", (before,))
+        found.append(Recent(_entry(row), lines))
+    return found
 
 
 def of_batch(batch: str) -> list[AuditEntry]:

@@ -45,6 +45,7 @@ _BY_NAMESPACE = f"SELECT {CELL_KEY}, 0 AS expired, n FROM pc_counts"
 _TOTALS = (
     f"""SELECT {", ".join(TOTAL_DIMENSIONS[:5])}, '' AS namespace, gone, 0 AS expired, n FROM pc_totals"""
 )
+_HIDDEN_FROM_AGENTS = f"review_state = '{Verdict.REJECTED}' OR gone NOT IN ('', '{State.SUPERSEDED}')"
 # The ladder of `Chunk.state`.
 _STATE = f"""CASE WHEN gone IN ('{State.DELETED}', '{State.SUPERSEDED}') THEN gone
     WHEN review_state = '{Verdict.REJECTED}' THEN '{State.REJECTED}'
@@ -135,20 +136,19 @@ def _tests(query: ChunkQuery) -> dict[str, _Test]:
         "namespace": _Test().among("namespace", query.namespaces or None),
         "trust": _Test().among("source_type", None if wanted == set(TrustTier) else _source_types(wanted)),
         "state": _state_test(query),
+        "reader": _Test().unless(query.exclude_rejected, _HIDDEN_FROM_AGENTS),
     }
 
 
 def _state_test(query: ChunkQuery) -> _Test:
     narrows_validity = query.deliverable or not (query.states or query.include_superseded)
     rejected = f"review_state = '{Verdict.REJECTED}'"
-    hidden = f"{rejected} OR gone NOT IN ('', '{State.SUPERSEDED}')"
     return (
         _Test()
         .among("state", query.states or None)
         .unless(narrows_validity, "gone <> ''")
         .unless(query.deliverable, rejected)
         .unless(query.deliverable or not query.include_expired, "expired")
-        .unless(query.exclude_rejected, hidden)
     )
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge import adoption, audit, catch_up, queries, sample, waiting
+from knowledge.audit import Recent
 from knowledge.facets import facets
-from knowledge.types import AuditEntry, Chunk, ChunkQuery, Count, Policy, State, TrustTier
+from knowledge.types import Chunk, ChunkQuery, Count, Policy, State, TrustTier
 from protoconsole.instance import current
 
 RECENT_CHANGES = 12
@@ -28,7 +29,7 @@ class Summary:
     states: Sequence[Count]
     always_on: int
     sources: Sequence[Count]
-    changes: Sequence[AuditEntry]
+    changes: Sequence[Recent]
     older_program_warning: str | None
     config_warnings: Sequence[str]
     demo_rows: int

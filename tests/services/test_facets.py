@@ -115,3 +115,10 @@ def test_counts_of_a_result_are_its_own(filled: None) -> None:
         assert {count.value: count.n for count in getattr(counted, name)} == Counter(
             str(value(row)) for row in rows
         )
+
+
+def test_agents_are_not_even_told_how_many_rows_they_may_not_see(filled: None) -> None:
+    counted = facets(ChunkQuery(include_superseded=True, exclude_rejected=True))
+
+    assert {count.value for count in counted.state}.isdisjoint({"rejected", "deleted"})
+    assert sum(count.n for count in counted.state) == counted.total

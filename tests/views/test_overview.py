@@ -9,7 +9,8 @@ from pytest_django.fixtures import Settings
 
 from knowledge import services, summary
 from knowledge.adoption import Opening
-from knowledge.types import Policy, Verdict
+from knowledge.facets import selection_of
+from knowledge.types import ChunkQuery, Policy, Verdict
 from protoconsole.databases import KNOWLEDGE, fetch
 from protoconsole.instance import Instance
 from tests.actors import OPERATOR
@@ -73,7 +74,7 @@ def test_numbers_lead_into_the_store(as_operator: Client, store: Opening) -> Non
 def test_the_latest_changes_newest_first(as_operator: Client, store: Opening) -> None:
     rows = [learnt(str(n)) for n in range(13)]
     services.review(rows[0].id, Verdict.CONFIRMED, OPERATOR)
-    changes = [(entry.action, entry.chunk_id) for entry in summary.read().changes]
+    changes = [(change.entry.action, change.entry.chunk_id) for change in summary.read().changes]
     assert changes == [("confirmed", rows[0].id), *(("added", row.id) for row in rows[:1:-1])]
     assert "by <bdi>olive</bdi>" in text(as_operator.get("/"))
 
@@ -164,3 +165,14 @@ def test_hostile_names_are_text(as_operator: Client, store: Opening) -> None:
     page = text(as_operator.get("/"))
     assert "<img src=x" not in page
     assert page.count("<script") == 2  # htmx and ours
+
+
+def test_what_was_changed_as_one_is_one_line(as_operator: Client, store: Opening) -> None:
+    rows = [note(f"tea {n}") for n in range(4)]
+    query = ChunkQuery(ids=tuple(row.id for row in rows))
+    services.review_matching(selection_of(query), Verdict.REJECTED, OPERATOR)
+
+    first = summary.read().changes[0]
+
+    assert (first.entry.action, first.lines) == ("rejected", 4)
+    assert "and 3 more" in as_operator.get("/").content.decode()
