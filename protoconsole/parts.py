@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def is_part(request: HttpRequest) -> bool:
     """Say whether htmx asks for a part of a page; a history restore wants the whole."""
-    htmx: "HtmxDetails | None" = getattr(request, "htmx", None)
+    htmx: HtmxDetails | None = getattr(request, "htmx", None)
     return htmx is not None and bool(htmx) and not htmx.history_restore_request
 
 

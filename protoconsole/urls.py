@@ -3,8 +3,6 @@
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
-from protoconsole.patterns import patterns
-
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("protoconsole.access.urls")),
     path("", include("knowledge.urls")),
@@ -12,6 +10,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("protoconsole.api_urls")),
 ]
 if settings.DEBUG:
+    from protoconsole.patterns import patterns  # for whoever works on the pages, and nobody else
+
     urlpatterns.append(path("patterns/", patterns, name="patterns"))
 
 handler400 = "protoconsole.refusals.bad_request"

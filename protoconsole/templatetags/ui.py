@@ -1,7 +1,5 @@
 """What the components need: icons by name, and the shape and the meaning of each word of state."""
 
-from collections.abc import Sequence
-
 from django import template
 
 register = template.Library()
@@ -77,9 +75,3 @@ def thousands(number: object) -> str:
 def words(word: object) -> str:
     """Spell a stored value the way people read it: `on_demand` as "on demand"."""
     return str(word).replace("_", " ")
-
-
-@register.filter
-def paired(columns: Sequence[object], row: Sequence[object]) -> list[tuple[object, object]]:
-    """Put each cell of a row beside its column."""
-    return list(zip(columns, row, strict=True))
