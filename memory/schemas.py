@@ -35,6 +35,7 @@ from protoconsole.wire import In, Out
 MOST_COMMITMENTS = 1_000
 MOST_MESSAGES = 10_000
 LARGEST_COUNT = 10**9
+LARGEST_NUMBER = 10**18
 
 
 def _session_id(value: str) -> str:
@@ -48,8 +49,9 @@ SessionId = Annotated[
 ]
 ModelName = Annotated[CleanText, Field(max_length=MAX_MODEL_CHARS)]
 Tokens = Annotated[int, Field(ge=1, le=100_000_000, description="The model's window; beats what is known")]
-Id = CleanText | int
-Count = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
+Id = CleanText | Annotated[int, Field(strict=True, ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Count = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
+Flag = Annotated[bool, Field(strict=True)]
 
 
 class GoalBody(In):
@@ -113,11 +115,11 @@ class ContextIn(In):
         default=None, min_length=1, description="Makes a retry safe: the same one gives the same answer"
     )
     model: ModelName | None = None
-    window: Tokens | None = None
-    incognito: bool = False
-    goal_turn: bool = False
+    window: Annotated[Tokens, Field(strict=True)] | None = None
+    incognito: Flag = False
+    goal_turn: Flag = False
     working_state: WorkingStateBody | None = Field(default=None, description="Else what was last put")
-    record: bool = Field(default=True, description="false: no row in the log")
+    record: Flag = Field(default=True, description="false: no row in the log")
 
     def turn(self, session_id: str | None, *, incognito: bool) -> TurnRequest:
         return TurnRequest(
@@ -266,8 +268,8 @@ class TurnsIn(In):
     """The messages of a turn; what is already kept is not kept twice."""
 
     messages: list[Message] = Field(max_length=MOST_MESSAGES)
-    terminal: bool | None = Field(default=None, description="Whether the turn is over; else derived")
-    incognito: bool = False
+    terminal: Flag | None = Field(default=None, description="Whether the turn is over; else derived")
+    incognito: Flag = False
     surface: Annotated[CleanText, Field(max_length=MAX_SURFACE_CHARS)] | None = None
     trace_id: Annotated[CleanText, Field(max_length=MAX_TRACE_ID_CHARS)] | None = None
 
