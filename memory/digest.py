@@ -11,7 +11,19 @@ from knowledge.errors import SearchBroken
 from knowledge.search.words import query_words, snippet
 from memory import session_index, session_search, summaries
 from memory.models import IndexedSession
-from memory.types import Absence, DigestPolicy, SessionCandidate, SessionHit, Summary, Unreadable
+from memory.projection import project
+from memory.types import (
+    Absence,
+    Candidates,
+    DigestPolicy,
+    Options,
+    Part,
+    Ref,
+    SessionCandidate,
+    SessionHit,
+    Summary,
+    Unreadable,
+)
 from protoconsole.databases import CONSOLE
 from protoconsole.instance import current
 
@@ -50,13 +62,10 @@ def absences(
     sessions: Iterable[IndexedSession], active_session: str | None = None
 ) -> Mapping[str, Absence | None]:
     """Say of each session why the next digest will not name it, None where it will."""
-    context, most = current().config.context, current().config.memory.max_sessions
-    policy = DigestPolicy(context.prior_sessions)
-    named = {
-        session.session_id
-        for session in candidates(DigestPolicy.NEWEST, active_session, "", max_sessions=most)
-    }
-    return {row.session_id: _absence(row, policy, named, active_session) for row in sessions}
+    config = current().config
+    policy = DigestPolicy(config.context.prior_sessions if config.middleware.knowledge else DigestPolicy.OFF)
+    fits = _fits(active_session)
+    return {row.session_id: _absence(row, policy, fits, active_session) for row in sessions}
 
 
 def why_not_in_digest(session_id: str, active_session: str | None = None) -> Absence | None:
@@ -119,16 +128,26 @@ def _read(limit: int, followed_at: datetime) -> _Cached:
     return _Cached([row.candidate for row in session_index.newest(limit)], version, followed_at)
 
 
+def _fits(active_session: str | None) -> Mapping[Ref, bool]:
+    """Say of the newest sessions whether the room of a digest is enough for them."""
+    limits = current().config.memory
+    newest = candidates(DigestPolicy.NEWEST, active_session, "", max_sessions=limits.max_sessions)
+    options = Options(max_sessions=limits.max_sessions, max_session_tokens=limits.max_tokens)
+    told = project(Candidates(sessions=newest), options).ids(Part.PRIOR_SESSIONS)
+    return {session.session_id: session.session_id in told for session in newest}
+
+
 def _absence(
-    row: IndexedSession, policy: DigestPolicy, named: Iterable[str], active_session: str | None
+    row: IndexedSession, policy: DigestPolicy, fits: Mapping[Ref, bool], active_session: str | None
 ) -> Absence | None:
-    beyond = Absence.WHEN_RELEVANT if policy is DigestPolicy.RELEVANT else Absence.BEYOND
     reasons = (
         (Absence.OFF, policy is DigestPolicy.OFF),
         (Absence.UNREADABLE, not row.readable),
         (Absence.BACKGROUND, row.background),
         (Absence.ACTIVE, row.session_id == active_session),
-        (beyond, policy is DigestPolicy.RELEVANT or row.session_id not in named),
+        (Absence.WHEN_RELEVANT, policy is DigestPolicy.RELEVANT),
+        (Absence.BEYOND, row.session_id not in fits),
+        (Absence.NO_ROOM, not fits.get(row.session_id)),
     )
     return next((reason for reason, holds in reasons if holds), None)
 

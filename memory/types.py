@@ -251,6 +251,7 @@ class Absence(StrEnum):
 
     ACTIVE = "active"
     BEYOND = "beyond_max_sessions"
+    NO_ROOM = "beyond_max_tokens"
     BACKGROUND = "background"
     UNREADABLE = "unreadable"
     OFF = "policy_off"

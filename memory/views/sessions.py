@@ -137,6 +137,7 @@ def _standing(absence: Absence | None) -> str:
         None: "in digest",
         Absence.ACTIVE: "the active session",
         Absence.BEYOND: f"not among the newest {most}",
+        Absence.NO_ROOM: "no room in the digest",
         Absence.BACKGROUND: "background worker",
         Absence.UNREADABLE: "unreadable",
         Absence.OFF: "digest is off",
@@ -146,6 +147,8 @@ def _standing(absence: Absence | None) -> str:
 
 def _policy_told() -> str:
     config = current().config
+    if not config.middleware.knowledge:
+        return "The agent is told none: middleware.knowledge is false"
     most = config.memory.max_sessions
     return {
         DigestPolicy.NEWEST: f"The agent is told the newest {most}",

@@ -228,6 +228,21 @@ def test_the_policy_can_be_why(settings: Any, instance: Instance) -> None:
     assert why("chat-00") == [Absence.WHEN_RELEVANT]
 
 
+def test_the_room_of_a_digest_can_be_why(settings: Any, instance: Instance) -> None:
+    put_numbered(3)
+    # 48 tokens are 192 characters: the frame takes 97, a line 77, and so two of them have no room.
+    limits = replace(instance.config.memory, max_tokens=48)
+    settings.INSTANCE = replace(instance, config=replace(instance.config, memory=limits))
+    assert why("chat-02", "chat-01", "chat-00") == [None, Absence.NO_ROOM, Absence.NO_ROOM]
+
+
+def test_memory_that_is_off_names_no_session(settings: Any, instance: Instance) -> None:
+    put_numbered(1)
+    config = replace(instance.config, middleware=replace(instance.config.middleware, knowledge=False))
+    settings.INSTANCE = replace(instance, config=config)
+    assert why("chat-00") == [Absence.OFF]
+
+
 def test_a_search_shows_the_words_around_the_match() -> None:
     put("chat-1", "Bake a loaf of rye bread", minute=1)
     put("chat-2", "Water the plants", minute=2)
