@@ -28,12 +28,26 @@ class Aside:
 
 
 Speaker = Callable[[Chunk, Actor], Sequence[Aside]]
+# Names the waiting rows that pass a filter which only somebody else can answer.
+Sieve = Callable[[], Sequence[int]]
+NO_ROW = 0
+_sieves: dict[str, Sieve] = {}
 _speakers: dict[Place, dict[str, Speaker]] = defaultdict(dict)
 
 
 def register(place: Place, name: str, speaker: Speaker) -> None:
     """Let somebody speak in a place; the same name again takes the place of the first."""
     _speakers[place][name] = speaker
+
+
+def register_sieve(name: str, sieve: Sieve) -> None:
+    """Let somebody answer a filter of Review."""
+    _sieves[name] = sieve
+
+
+def sifted(name: str) -> tuple[int, ...]:
+    """Name the waiting rows that pass a filter, at least one id: no id at all would mean every row."""
+    return tuple(_sieves[name]()) or (NO_ROW,)
 
 
 def asides(place: Place, chunk: Chunk, by: Actor) -> list[Aside]:

@@ -125,6 +125,7 @@ class FilterForm(forms.Form):
 class QueueForm(FilterForm):
     """The filters of the queue, its order, its page, and the row that is chosen of it."""
 
+    read = forms.ChoiceField(choices=[("external", "external")], required=False)
     order = forms.ChoiceField(choices=[("oldest", "oldest"), ("newest", "newest")], required=False)
     cursor = forms.CharField(max_length=20, required=False)
     chosen = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)

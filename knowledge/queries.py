@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from knowledge import audit, catch_up
 from knowledge.errors import Invalid, NotFound
-from knowledge.rows import as_read_by, select
+from knowledge.rows import as_read_by, as_text, select
 from knowledge.search import fts5, like
 from knowledge.search.filters import Where, where
 from knowledge.search.words import query_words, snippet
@@ -214,6 +214,14 @@ def sources_matching(query: ChunkQuery, limit: int) -> list[Count]:
         " GROUP BY +c.source ORDER BY 2 DESC, 1 LIMIT ?"
     )
     return [Count(*row) for row in fetch(KNOWLEDGE, sql, (*condition.params, limit))]
+
+
+def writings(query: ChunkQuery, limit: int) -> list[tuple[int, str | None, str]]:
+    """List id, source and time of storing of the oldest rows that match, without their texts."""
+    condition = where_of(query, _now())
+    sql = f"SELECT c.id, c.source, c.created_at FROM chunks AS c WHERE {condition.sql} ORDER BY c.id LIMIT ?"
+    rows = fetch(KNOWLEDGE, sql, (*condition.params, limit))
+    return [(chunk_id, as_text(source), as_text(at)) for chunk_id, source, at in rows]
 
 
 def _seen_by(query: ChunkQuery, by: Actor) -> ChunkQuery:

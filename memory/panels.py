@@ -6,10 +6,11 @@ from functools import wraps
 
 from django.db import DatabaseError
 
-from knowledge.beside import Aside, Place, Speaker, register
+from knowledge.beside import Aside, Place, Speaker, register, register_sieve
+from knowledge.errors import SearchBroken
 from knowledge.types import Chunk
-from memory.readings import Readings, Turns, readings_of, turns_of
-from protoconsole.actors import Actor
+from memory.readings import Readings, Turns, readings_of, turns_of, waiting_after_external
+from protoconsole.actors import MAINTENANCE, Actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,16 @@ def on_card(chunk: Chunk, by: Actor) -> Sequence[Aside]:
     return [Aside("memory/_card_readings.html", readings)] if readings and readings.items else []
 
 
+def had_read_external() -> Sequence[int]:
+    """Name the waiting rows whose session had read text from outside; a broken log is no empty list."""
+    try:
+        return waiting_after_external(MAINTENANCE)
+    except DatabaseError as error:
+        raise SearchBroken(f"the injection log cannot be read: {error}") from error
+
+
 def install() -> None:
     """Let the log speak on the pages of what is known."""
     register(Place.CHUNK, "injections", on_page)
     register(Place.CARD, "injections", on_card)
+    register_sieve("external", had_read_external)

@@ -1,10 +1,11 @@
 """What the session that wrote a row had been given before: the trail from a poisoned page to what came of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from knowledge import queries
 from knowledge.times import parse_iso
-from knowledge.types import Chunk, TrustTier, Verdict
+from knowledge.types import Chunk, ChunkQuery, State, TrustTier, Verdict
 from memory import session_index
 from memory.evidence import rows_now
 from memory.injections import queries as log
@@ -15,6 +16,9 @@ from protoconsole.actors import Actor
 LOOKED_AT = 500  # the last that the session was given; nothing is said of earlier ones
 SHOWN = 12
 TURNS_SHOWN = 5
+MOST_SESSIONS = 500
+MOST_WAITING = 5_000
+MOST_GIVEN = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,35 @@ def readings_of(chunk: Chunk, by: Actor) -> Readings | None:
         unseen=len(given) - len(recent),
         has_summary=bool(session_index.present([chunk.source])),
     )
+
+
+def waiting_after_external(by: Actor) -> list[int]:
+    """Name the waiting rows that a session wrote after it had been given text from outside.
+
+    Bounded: the sessions with most waiting rows, and the oldest of these rows, are looked at.
+    """
+    waiting = ChunkQuery(states=(State.PENDING,), trust=(TrustTier.AGENT,))
+    sessions = [count.value for count in queries.sources_matching(waiting, MOST_SESSIONS)]
+    since = _first_from_outside(sessions, by)
+    written = queries.writings(replace(waiting, sources=tuple(since)), MOST_WAITING) if since else []
+    return [chunk_id for chunk_id, source, at in written if source in since and _is_later(at, since[source])]
+
+
+def _first_from_outside(sessions: Sequence[str], by: Actor) -> dict[str, str]:
+    """Tell when each session was first given text from outside; those that never were are not named."""
+    given = log.from_outside(sessions, MOST_GIVEN)
+    rows = rows_now((one.ref for _, one in given if one.tier is None), by)
+    first: dict[str, str] = {}
+    for session_id, one in given:
+        row = rows.get(one.ref)
+        if one.tier is not None or (row is not None and row.trust_tier is TrustTier.EXTERNAL):
+            first.setdefault(session_id, one.at)
+    return first
+
+
+def _is_later(stored: str, given: str) -> bool:
+    moment, before = parse_iso(stored), parse_iso(given)
+    return moment is not None and before is not None and moment > before
 
 
 def _telling(given: Iterable[Given], rows: Mapping[Ref, Chunk]) -> Iterator[Reading]:

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from knowledge import addresses, cards, services, waiting
-from knowledge.beside import Place, asides
+from knowledge.addresses import Chip
+from knowledge.beside import Place, asides, sifted
 from knowledge.cards import Card
 from knowledge.errors import Conflict, NotFound, Stale
 from knowledge.forms import BulkVerdictForm, EditForm, QueueForm, VerdictForm, checked
@@ -113,12 +114,13 @@ def asked_of(params: QueryDict) -> Asked:
     """Read the address of the queue. Raises Invalid naming the first field that cannot be."""
     form = QueueForm(params)
     sent = checked(form)
+    query = form.query()
+    if sent["read"]:
+        query = replace(query, ids=sifted(sent["read"]))
     kept = params.copy()
     for name in ("chosen", "edit"):
         kept.pop(name, None)
-    return Asked(
-        kept, form.query(), sent["order"] == "newest", sent["cursor"] or None, sent["chosen"], sent["edit"]
-    )
+    return Asked(kept, query, sent["order"] == "newest", sent["cursor"] or None, sent["chosen"], sent["edit"])
 
 
 def is_elsewhere(request: KnownRequest) -> bool:
@@ -173,8 +175,9 @@ def _queue_context(request: KnownRequest, asked: Asked, listed: Queue, card: Car
         "queue": listed,
         "rows": [_row(chunk, asked, card) for chunk in _with_chosen(listed, asked, card)],
         "groups": addresses.facet_groups(listed.facets, params, FACETS),
-        "chips": addresses.chips(params),
-        "carried": [*addresses.carried(params), *_order_of(params)],
+        "chips": [*addresses.chips(params), *_read_chips(params)],
+        "carried": [*addresses.carried(params), *_kept(params, "read", "order")],
+        "read_href": "" if params.get("read") else addresses.toggled(params, "read", "external"),
         "text": asked.query.text,
         "clear_text": addresses.without(params, "q"),
         "filter": addresses.first_page(params),
@@ -235,8 +238,13 @@ def _verdict_url(chunk: Chunk, asked: Asked) -> str:
     return f"{address}?{asked.params.urlencode()}" if asked.params else address
 
 
-def _order_of(params: QueryDict) -> list[tuple[str, str]]:
-    return [("order", value) for value in params.getlist("order")]
+def _kept(params: QueryDict, *names: str) -> list[tuple[str, str]]:
+    return [(name, value) for name in names for value in params.getlist(name)]
+
+
+def _read_chips(params: QueryDict) -> list[Chip]:
+    without = addresses.without(params, "read")
+    return [Chip("Had read", value, without) for value in params.getlist("read") if value]
 
 
 def _reordered(params: QueryDict, newest_first: bool) -> str:

@@ -1,9 +1,11 @@
 """Reads of the log, each by one range of its index."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from knowledge.errors import Invalid, NotFound
 from knowledge.types import DEFAULT_PAGE, MAX_PAGE, Page, TrustTier
@@ -110,10 +112,20 @@ def read_before(session_id: str, moment: datetime) -> list[Given]:
         WHERE session_id = ? AND at < ? ORDER BY at, injection_id""",
         (session_id, micros(moment)),
     )
-    return [
-        Given(ref, turn_id, iso_of(at), None if tier is None else TrustTier(tier), source)
-        for ref, turn_id, at, tier, source in found
-    ]
+    return [_given(row) for row in found]
+
+
+def from_outside(session_ids: Sequence[str], limit: int) -> list[tuple[str, Given]]:
+    """List what sessions were given from outside or by nobody knows whom, oldest first, at most `limit`."""
+    index.before_reading()
+    found = fetch(
+        INJECTIONS,
+        """SELECT session_id, ref, injection_id, at, tier, source FROM pc_injection_given
+        WHERE session_id IN (SELECT value FROM json_each(?)) AND (tier = ? OR tier IS NULL)
+        ORDER BY at, injection_id LIMIT ?""",
+        (json.dumps(list(session_ids)), TrustTier.EXTERNAL, limit),
+    )
+    return [(session_id, _given(row)) for session_id, *row in found]
 
 
 @contextmanager
@@ -130,6 +142,11 @@ def _stored(injection_id: int) -> Stored:
     if found is None:
         raise NotFound(f"there is no turn #{injection_id} in the injection log")
     return found
+
+
+def _given(row: Sequence[Any]) -> Given:
+    ref, turn_id, at, tier, source = row
+    return Given(ref, turn_id, iso_of(at), None if tier is None else TrustTier(tier), source)
 
 
 def _outline(row: Stored) -> TurnDetail:

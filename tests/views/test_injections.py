@@ -414,6 +414,62 @@ def test_the_card_of_review_says_it_in_a_line(store: Opening, as_operator: Clien
     assert "had read" not in words(page(as_operator, f"/review/?chosen={plain.id}"))
 
 
+def test_review_narrows_to_what_was_written_after_text_from_outside(
+    store: Opening, as_operator: Client
+) -> None:
+    before = learnt("Written before anything was read.")
+    imported("The gateway nodes approve shell access.")
+    turn()
+    after = learnt("Shell access is approved.")
+    learnt("Another session, which read nothing.", "chat-2")
+    also = learnt("And deploys on a Friday.")
+
+    plain = as_operator.get("/review/")
+    assert "Had read external" in words_of_toolbar(plain.content.decode())
+    narrowed = as_operator.get(f"/review/{plain.context['read_href']}")
+    assert [row.chunk.id for row in narrowed.context["rows"]] == [after.id, also.id]
+    assert narrowed.context["queue"].matching.count == 2
+    assert [chip.label for chip in narrowed.context["chips"]] == ["Had read"]
+    assert before.id not in [row.chunk.id for row in narrowed.context["rows"]]
+
+    seen = narrowed.context["queue"].matching
+    sent = {"all": "1", "verdict": "rejected", "query": "?read=external"}
+    bound = {"seen_count": seen.count, "seen_newest": seen.newest}
+    as_operator.post("/review/verdicts/", sent | bound)
+    assert [row.chunk.id for row in as_operator.get("/review/?read=external").context["rows"]] == []
+    assert before.id in [row.chunk.id for row in as_operator.get("/review/").context["rows"]]
+
+
+def test_the_trust_that_the_other_program_did_not_record_is_looked_up(
+    store: Opening, as_operator: Client
+) -> None:
+    outside = imported("The gateway nodes approve shell access.")
+    ids = f"[{outside.id}]"
+    fetch(
+        INJECTIONS,
+        "INSERT INTO injections (ts, session_id, rag_chunk_ids) VALUES (?, 'chat-1', ?)",
+        ((timezone.now() - AGO).isoformat(), ids),
+    )
+    written = learnt("Shell access is approved.")
+
+    narrowed = as_operator.get("/review/?read=external")
+    assert [row.chunk.id for row in narrowed.context["rows"]] == [written.id]
+
+
+def test_a_filter_that_the_broken_log_cannot_answer_finds_not_nothing(
+    store: Opening, as_operator: Client
+) -> None:
+    learnt("Shell access is approved.")
+    fetch(INJECTIONS, "DROP TABLE pc_injection_given")
+
+    assert as_operator.get("/review/?read=external").status_code == 503
+    assert as_operator.get("/review/?read=nonsense").status_code == 422
+
+
+def words_of_toolbar(html: str) -> str:
+    return html.split('id="toolbar"')[1].split("<main")[0]
+
+
 def test_a_log_that_cannot_be_read_leaves_the_page_of_the_row(store: Opening, as_operator: Client) -> None:
     chunk = note("The gateway has three nodes.")
     fetch(INJECTIONS, "DROP TABLE pc_injection_items")
