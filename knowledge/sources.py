@@ -10,7 +10,7 @@ from knowledge.types import DEFAULT_PAGE, Page
 from protoconsole.databases import KNOWLEDGE, fetch
 
 _LIST = """SELECT source, total, deleted FROM pc_sources
-    WHERE source > ? AND source >= ? AND source < ? ORDER BY source LIMIT ?"""
+    WHERE source >= ? AND source <> ? AND source < ? ORDER BY source LIMIT ?"""
 _ONE = "SELECT source, total, deleted FROM pc_sources WHERE source = ?"
 _VALID = """SELECT source, COUNT(*) FROM chunks INDEXED BY pc_chunks_source
     WHERE source IN (SELECT value FROM json_each(?)) AND invalidated_at IS NULL GROUP BY source"""
@@ -33,7 +33,7 @@ class SourceRows:
 
 def listing(*, prefix: str = "", after: str = "", limit: int = DEFAULT_PAGE) -> Page[SourceRows]:
     """List the sources that begin with a prefix, by name."""
-    rows = fetch(KNOWLEDGE, _LIST, (after, prefix, prefix + _HIGHEST, limit + 1))
+    rows = fetch(KNOWLEDGE, _LIST, (max(after, prefix), after, prefix + _HIGHEST, limit + 1))
     groups = _counted(rows[:limit])
     return Page(groups, groups[-1].source if len(rows) > limit else None)
 
