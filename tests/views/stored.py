@@ -1,7 +1,7 @@
 """Rows for tests of pages: written through the services, or, in great numbers, as the other program does."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,3 +84,24 @@ def statements() -> Iterator[list[str]]:
         yield heard
     finally:
         connections[KNOWLEDGE].connection.set_trace_callback(None)
+
+
+@contextmanager
+def vm_steps() -> Iterator[Callable[[], int]]:
+    """Count the steps that SQLite takes for the knowledge store: what is read, whatever a plan calls it.
+
+    The count is told in hundreds. A step is about one row, one comparison or one column.
+    """
+    connections[KNOWLEDGE].ensure_connection()
+    taken = 0
+
+    def hundred_more() -> int:
+        nonlocal taken
+        taken += 100
+        return 0
+
+    connections[KNOWLEDGE].connection.set_progress_handler(hundred_more, 100)
+    try:
+        yield lambda: taken
+    finally:
+        connections[KNOWLEDGE].connection.set_progress_handler(None, 100)
