@@ -147,7 +147,11 @@ class TestInterruptedStart:
         markers = dict(fetch(KNOWLEDGE, "SELECT key, value FROM _kb_meta"))
         assert {"typed_memory_backfill", "review_state_backfill"} <= markers.keys()
 
-    def test_a_pass_that_another_program_marked_is_not_repeated(self, legacy_files: Path) -> None:
+    def test_a_pass_that_another_program_marked_is_not_repeated(
+        self, legacy_files: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # What is NULL after a pass was written since, and is stamped row by row.
+        monkeypatch.setattr(adoption, "_index_at_once", lambda: None)
         with closing(sqlite3.connect(legacy_files)) as connection:
             for name in schema.TYPED_COLUMNS:
                 connection.execute(f"ALTER TABLE chunks ADD COLUMN {name} TEXT")
@@ -159,6 +163,12 @@ class TestInterruptedStart:
 
         assert not opening.older_program
         assert dict(fetch(KNOWLEDGE, "SELECT key, value FROM _kb_meta"))["review_state_backfill"] == "1"
+        without = "SELECT COUNT(*) FROM chunks WHERE {} IS NULL"
+        assert rows(legacy_files, without.format("review_state")) == [(156,)]
+        assert rows(legacy_files, without.format("memory_kind")) == [(0,)]
+        while catch_up.catch_up():
+            pass
+        assert rows(legacy_files, without.format("review_state")) == [(0,)]
 
 
 class TestOtherLayouts:
