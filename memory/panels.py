@@ -19,6 +19,7 @@ class Entering:
 
     turns: Turns
     readings: Readings | None
+    deliverable: bool
 
 
 def _or_unreadable(speak: Callable[[Chunk, Actor], Sequence[Aside]]) -> Speaker:
@@ -37,7 +38,7 @@ def _or_unreadable(speak: Callable[[Chunk, Actor], Sequence[Aside]]) -> Speaker:
 @_or_unreadable
 def on_page(chunk: Chunk, by: Actor) -> Sequence[Aside]:
     """Tell the turns that the row entered and what its session had read before."""
-    entering = Entering(turns_of(chunk.id), readings_of(chunk, by))
+    entering = Entering(turns_of(chunk.id), readings_of(chunk, by), chunk.valid)
     return [Aside("memory/_chunk_turns.html", entering)]
 
 

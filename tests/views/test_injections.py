@@ -308,6 +308,10 @@ def test_a_turn_of_the_other_program_shows_what_it_kept(legacy: Opening, as_oper
     assert "Only the ids were kept." in shown
     for ref in newest.turn.hot_ids:
         assert f"#{ref}" in shown
+    older = as_operator.get("/injections/?cursor=" + as_operator.get("/injections/").context["turns"].next)
+    entered = words(page(as_operator, f"/injections/{older.context['turns'].rows[0].turn.id}/"))
+    assert "then" not in entered
+    assert "now operator confirmed" in entered
     answer = as_operator.get(f"/injections/{newest.turn.id}/text/")
     assert answer.status_code == 404
     assert "text not kept" in answer.content.decode()
@@ -369,6 +373,7 @@ def test_a_row_tells_which_turns_it_entered(store: Opening, as_operator: Client)
     html = page(as_operator, f"/chunks/{chunk.id}/")
     assert "All 7 turns" in words(html)
     assert f'href="/injections/?chunk_id={chunk.id}"' in html
+    assert f'href="/preview/?session_id=chat-1&amp;row={chunk.id}&amp;supposed=rejected"' in html
     assert re.findall(r'href="/injections/(\d+)/"', html) == ["7", "6", "5", "4", "3"]
     assert "It has entered no prompt yet." in words(page(as_operator, f"/chunks/{other.id}/"))
 
