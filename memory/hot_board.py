@@ -14,7 +14,7 @@ from memory import hot
 from memory.envelope.render import always_on_words
 from memory.gathering import always_on_candidates
 from memory.projection import MOST_ALWAYS_ON_CHARS, MOST_ALWAYS_ON_ROWS, project
-from memory.types import Candidates, Options, Part, Reason
+from memory.types import Candidates, MemoryCandidate, Options, Part, Reason, Ref
 from protoconsole.actors import Actor
 from protoconsole.instance import current
 
@@ -76,19 +76,23 @@ class Board:
 def read(by: Actor, *, cursor: str | None = None) -> Board:
     """Read one page of the always-on rows. Raises Invalid for a cursor that no list gave."""
     page = hot.page(by, cursor=cursor, limit=ROWS_A_PAGE)
-    words = {row.ref: len(always_on_words(row)) for row in always_on_candidates()}
-    places = _places()
+    offered = always_on_candidates()
+    places = _places(offered)
+    words = {row.ref: len(always_on_words(row)) for row in offered}
+    traced = [] if cursor else page.items[:MOST_TRACED]
+    births = {row.chunk.id: _birth(row.chunk, by) for row in traced}
+    now = timezone.now()
     rows = [
         BoardRow(
-            row.chunk,
-            places.get(row.chunk.id),
-            row.why_not,
-            words.get(row.chunk.id, _stored_chars(row.chunk)),
-            origin_of(row.chunk),
-            _is_fresh(row.chunk, timezone.now()),
-            _birth(row.chunk, by) if cursor is None and number < MOST_TRACED else None,
+            chunk=row.chunk,
+            place=places.get(row.chunk.id),
+            why_not=row.why_not,
+            chars=words.get(row.chunk.id, _stored_chars(row.chunk)),
+            origin=origin_of(row.chunk),
+            fresh=_is_fresh(row.chunk, now),
+            birth=births.get(row.chunk.id),
         )
-        for number, row in enumerate(page.items)
+        for row in page.items
     ]
     return Board(
         delivered=[row for row in rows if row.why_not is None],
@@ -101,10 +105,10 @@ def read(by: Actor, *, cursor: str | None = None) -> Board:
     )
 
 
-def _places() -> dict[int | str, int]:
+def _places(offered: Sequence[MemoryCandidate]) -> dict[Ref, int]:
     """Number the rows that the next turn is given."""
     options = Options(memory_on=current().config.middleware.knowledge)
-    projection = project(Candidates(always_on=always_on_candidates()), options)
+    projection = project(Candidates(always_on=offered), options)
     return {ref: place for place, ref in enumerate(projection.ids(Part.ALWAYS_ON), 1)}
 
 

@@ -88,14 +88,14 @@ def _listed(rows: Sequence[IndexedSession], previews: dict[str, str] | None = No
     absences = digest.absences(rows)
     return [
         ListedSession(
-            row.session_id,
-            row.timestamp,
-            row.size,
-            row.file_name,
-            session_line(row.candidate).split(SEPARATOR) if row.readable else (),
-            absences[row.session_id],
-            row.reason,
-            (previews or {}).get(row.session_id, ""),
+            session_id=row.session_id,
+            timestamp=row.timestamp,
+            size=row.size,
+            file_name=row.file_name,
+            told=session_line(row.candidate).split(SEPARATOR) if row.readable else (),
+            absence=absences[row.session_id],
+            fault=row.reason,
+            preview=(previews or {}).get(row.session_id, ""),
         )
         for row in rows
     ]
