@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from protoconsole.errors import StoreUnusable
+from protoconsole.store_files import open_untouched
 
 MANIFEST = "SKILL.md"
 MAX_MANIFEST_BYTES = 1_000_000
@@ -56,7 +57,7 @@ def refuse_newer(database: Path) -> None:
     if not database.is_file():
         return
     try:
-        with closing(_opened(database)) as connection:
+        with closing(open_untouched(database)) as connection:
             version = max((row[0] for row in connection.execute(_VERSIONS)), default=0)
     except sqlite3.DatabaseError:
         return
@@ -93,7 +94,9 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
     if not signature:
         return []
     try:
-        with closing(_opened(database)) as connection:
+        with closing(
+            sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
+        ) as connection:
             rows = connection.execute(_INDEXED).fetchall()
     except sqlite3.DatabaseError as error:
         return [f"the index of playbooks {database} cannot be read ({error})"]
@@ -102,10 +105,6 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
         for name, description, slash, user_only in rows
         if name
     ]
-
-
-def _opened(database: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
 
 
 def _of_folder(folder: Path) -> Iterator[Entry]:

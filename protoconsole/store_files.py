@@ -36,6 +36,14 @@ def refuse_foreign_file(path: Path, variable: str) -> None:
             )
 
 
+def open_untouched(path: Path) -> sqlite3.Connection:
+    """Open a database for reading and leave nothing beside it."""
+    journals = (path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-journal"))
+    # Where nobody is at work SQLite would make an empty log to read, and could not remove it again.
+    alone = "" if any(journal.exists() for journal in journals) else "&immutable=1"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=10)
+
+
 def has_content(path: Path) -> bool:
     """Say whether somebody has written a database here before."""
     return path.exists() and path.stat().st_size > 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory.injections.schema import REQUIRED_COLUMNS, SCHEMA_MARKER, SCHEMA_VERSION
 from protoconsole.errors import StoreUnusable
-from protoconsole.store_files import has_content, refuse_foreign_file, refuse_unwritable
+from protoconsole.store_files import has_content, open_untouched, refuse_foreign_file, refuse_unwritable
 
 PATH_VARIABLE = "PROTOAGENT_INJECTION_LOG"
 
@@ -21,9 +21,7 @@ def refuse_unusable(path: Path) -> None:
 
 def _refuse_schema(path: Path) -> None:
     try:
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-        ) as connection:
+        with closing(open_untouched(path)) as connection:
             columns = {row[1] for row in connection.execute("PRAGMA table_info(injections)")}
             version = _version(connection)
     except sqlite3.DatabaseError as error:

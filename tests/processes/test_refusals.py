@@ -67,8 +67,10 @@ def test_a_store_that_is_damaged(root: Path, stored: Path) -> None:
     assert str(stored) in refusal(root)
 
 
-def test_a_store_of_a_newer_program(root: Path, stored: Path) -> None:
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_a_store_of_a_newer_program(root: Path, stored: Path, journal: str) -> None:
     with closing(sqlite3.connect(stored)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.execute("CREATE TABLE _kb_meta (key TEXT PRIMARY KEY, value TEXT)")
         connection.execute("INSERT INTO _kb_meta VALUES ('pc_schema', '99')")
         connection.commit()
