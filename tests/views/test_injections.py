@@ -357,6 +357,21 @@ def test_no_text_makes_an_element(store: Opening, as_operator: Client, text: str
     assert outlines(text) == outlines("x" * len(text))
 
 
+@pytest.mark.parametrize("text", cases("hostile_text"))
+def test_no_source_makes_an_element_beside_a_row(store: Opening, as_operator: Client, text: str) -> None:
+    def outlines(source: str, session_id: str) -> list[list[str]]:
+        recorded(projected(hit(999, "- x", source=source)), session_id, now=timezone.now() - AGO)
+        written = learnt("Shell access is approved.", session_id)
+        pages = [
+            page(as_operator, address)
+            for address in (f"/chunks/{written.id}/", f"/review/?chosen={written.id}")
+        ]
+        services.delete(written.id, OPERATOR)
+        return [Outline(html).elements for html in pages]
+
+    assert outlines(text, "chat-1") == outlines("x" * len(text), "chat-2")
+
+
 @pytest.mark.parametrize("name", ["session_id", "chunk_id", "since", "until", "cursor"])
 def test_a_filter_of_the_address_makes_no_element(store: Opening, as_operator: Client, name: str) -> None:
     answer = as_operator.get("/injections/", {name: "<script>alert(1)</script>\"'\x00"})

@@ -11,7 +11,8 @@ from knowledge import services
 from knowledge.adoption import Opening
 from knowledge.types import Verdict
 from memory.delivery import deliver
-from memory.types import Part, TurnRequest
+from memory.types import Goal, Part, TurnRequest, WorkingState
+from memory.working_states import put_working_state
 from protoconsole.databases import INJECTIONS, fetch
 from protoconsole.instance import Instance
 from tests.actors import AGENT, OPERATOR
@@ -58,6 +59,30 @@ def test_it_shows_exactly_what_the_turn_is_told_next(store: Opening, as_operator
     # 8 % of 64,000 tokens of four characters each.
     assert "20,480 possible" in told
     assert "nothing of this is recorded" in told
+
+
+def test_the_blocks_put_together_are_the_text(legacy: Opening, as_operator: Client) -> None:
+    put_working_state("chat-1", WorkingState(goal=Goal("active", 1, 3, "Ship it", "First this.")), AGENT)
+    shown = as_operator.get(
+        "/preview/", {"query": "what of the cluster nodes and the backup?", "session_id": "chat-1"}
+    ).context["preview"]
+
+    lines = [
+        line
+        for block in shown.blocks
+        for line in (block.opening, *(entry.item.words for entry in block.entries), block.closing)
+        if line
+    ]
+    assert "\n".join(lines) == shown.projection.text
+    assert [block.part for block in shown.blocks] == [
+        None,
+        Part.PRIOR_SESSIONS,
+        Part.ALWAYS_ON,
+        Part.HITS,
+        None,
+        Part.AVAILABLE_SKILLS,
+        Part.WORKING_STATE,
+    ]
 
 
 def test_nothing_of_it_is_recorded(store: Opening, as_operator: Client, instance: Instance) -> None:
