@@ -2,7 +2,7 @@ from io import StringIO
 from itertools import count
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from knowledge import checkup, queries, sample, services
 from knowledge.adoption import Opening
@@ -86,3 +86,9 @@ def test_what_was_interrupted_is_completed(
     demo()
 
     assert sorted((row.content, row.state) for row in sample.rows()) == whole
+
+
+def test_a_store_that_cannot_take_it_is_one_line(store: Opening) -> None:
+    fetch(KNOWLEDGE, "DROP TABLE pc_dirty")
+    with pytest.raises(CommandError, match=r"^no such table: pc_dirty$"):
+        demo()

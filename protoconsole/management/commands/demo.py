@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 from django.utils import timezone
 
 from knowledge import sample
@@ -27,5 +28,5 @@ class Command(BaseCommand):
                 self.stderr.write(
                     f"They lie in the namespace {sample.NAMESPACE}; remove them with {sample.REMOVE}"
                 )
-        except (StoreUnusable, StoreBusy) as error:
+        except (StoreUnusable, StoreBusy, DatabaseError) as error:
             raise CommandError(str(error)) from error
