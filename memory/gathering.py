@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from knowledge import playbooks, queries
 from knowledge.errors import SearchBroken
+from knowledge.playbooks import Playbook
 from knowledge.text import clean_query
 from knowledge.types import REJECTED_REASON, Chunk, ChunkQuery, Policy, State, TrustTier, Verdict
 from memory import digest, turn_faults
-from memory.projection import MOST_ALWAYS_ON_ROWS
+from memory.envelope.render import always_on_words
+from memory.projection import MOST_ALWAYS_ON_CHARS, MOST_ALWAYS_ON_ROWS
 from memory.turn_faults import TurnFault
 from memory.types import (
     Candidates,
@@ -32,6 +35,7 @@ from protoconsole.instance import current
 
 IN_HAND = (State.CONFIRMED, State.PENDING, State.REJECTED, State.EXPIRED)
 ALWAYS_ON_WANTED = MOST_ALWAYS_ON_ROWS + 1  # one more shows that the limit cuts
+ALWAYS_ON_AT_FIRST = 30  # as many as usually fill their limit of characters
 REFUSED_SHOWN = 20
 OVER_FETCH = 3  # of hits, where a floor of trust will take some away
 
@@ -101,25 +105,26 @@ def refusal_of(chunk: Chunk) -> Reason | None:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """Takes rows in their order until enough of them may enter; `besides` are rows that do not count."""
+    """Takes rows in their order until enough of them may enter; `besides` are rows that do not count.
+
+    Rows are first read without the filters, so that one query also shows what is refused. Only where those
+    leave too few are more of them read, and then the strict way.
+    """
 
     part: Part
     wanted: int
     refusal: Refusal
     besides: Collection[Ref] = ()
 
-    @property
-    def most(self) -> int:
-        """How many rows to look at, so that the usual share of refused ones does no harm."""
-        return self.wanted + len(self.besides) + REFUSED_SHOWN
-
-    def of(self, loose: Sequence[Ranked], strict: Callable[[], Sequence[Ranked]]) -> _Found:
-        """Select from rows that were read without the filters, and only if they are too few from more."""
+    def of(self, read: Callable[[bool, int], Sequence[Ranked]]) -> _Found:
+        """Select from what `read(strictly, most)` gives."""
+        at_first = self.wanted + REFUSED_SHOWN
+        loose = read(False, at_first)
         found, enough = self._taken(loose)
-        if enough or len(loose) < self.most:
+        if enough or len(loose) < at_first:
             return found
         known = {chunk.id for chunk, _ in found.rows}
-        more = [row for row in strict() if row[0].id not in known]
+        more = [row for row in read(True, at_first + len(self.besides)) if row[0].id not in known]
         return _Found(self._taken([*found.rows, *more])[0].rows, found.refused)
 
     def _taken(self, rows: Sequence[Ranked]) -> tuple[_Found, bool]:
@@ -136,15 +141,20 @@ class _Selection:
 
 
 def _always_on(what_if: WhatIf) -> _Found:
-    selection = _Selection(Part.ALWAYS_ON, ALWAYS_ON_WANTED, refusal_of)
-
-    def read(query: ChunkQuery) -> list[Ranked]:
-        rows = queries.browse(query, MAINTENANCE, limit=selection.most).items
+    def read(strictly: bool, most: int) -> list[Ranked]:
+        query = ChunkQuery(policies=(Policy.ALWAYS,), **_narrowed(strictly))
+        rows = queries.browse(query, MAINTENANCE, limit=most).items
         return [(_as_if(chunk, what_if), None) for chunk in rows]
 
-    loose = read(ChunkQuery(policies=(Policy.ALWAYS,), states=IN_HAND))
-    found = selection.of(loose, lambda: read(ChunkQuery(policies=(Policy.ALWAYS,), deliverable=True)))
+    found = _Selection(Part.ALWAYS_ON, ALWAYS_ON_AT_FIRST, refusal_of).of(read)
+    if len(found.rows) == ALWAYS_ON_AT_FIRST and not _is_full(found.rows):
+        found = _Selection(Part.ALWAYS_ON, ALWAYS_ON_WANTED, refusal_of).of(read)
     return _with_pinned(found, what_if) if what_if.pinned else found
+
+
+def _is_full(rows: Sequence[Ranked]) -> bool:
+    """Say whether the newest rows alone have more words than the limit of all of them lets in."""
+    return sum(len(always_on_words(_candidate(*row))) for row in rows) > MOST_ALWAYS_ON_CHARS
 
 
 def _with_pinned(found: _Found, what_if: WhatIf) -> _Found:
@@ -177,15 +187,16 @@ def _searched(query: str, options: Options, always_on: Collection[Ref], what_if:
         outside = bool(namespaces) and (chunk.namespace or "") not in namespaces
         return refusal_of(chunk) or (Reason.NAMESPACE if outside else None)
 
-    selection = _Selection(Part.HITS, wanted, refusal, always_on)
-
-    def read(asked: ChunkQuery) -> list[Ranked]:
-        rows = queries.ranked(asked, MAINTENANCE, k=selection.most)
+    def read(strictly: bool, most: int) -> list[Ranked]:
+        asked = ChunkQuery(text=query, namespaces=namespaces if strictly else (), **_narrowed(strictly))
+        rows = queries.ranked(asked, MAINTENANCE, k=most)
         return [(_as_if(chunk, what_if), score) for chunk, score in rows]
 
-    loose = read(ChunkQuery(text=query, states=IN_HAND))
-    strict = ChunkQuery(text=query, namespaces=namespaces, deliverable=True)
-    return selection.of(loose, lambda: read(strict))
+    return _Selection(Part.HITS, wanted, refusal, always_on).of(read)
+
+
+def _narrowed(strictly: bool) -> dict[str, Any]:
+    return {"deliverable": True} if strictly else {"states": IN_HAND}
 
 
 def _as_if(chunk: Chunk, what_if: WhatIf) -> Chunk:
@@ -223,7 +234,13 @@ def _playbooks() -> Sequence[PlaybookCandidate]:
         return ()
     paths = current().paths
     listed = playbooks.for_agents(paths.skills_db, paths.skills_dir).listed
-    return [PlaybookCandidate(book.name, book.description, book.slash) for book in listed]
+    return tuple(map(_playbook, listed))
+
+
+@lru_cache(maxsize=4_096)
+def _playbook(book: Playbook) -> PlaybookCandidate:
+    """Convert a playbook; the same one gives the same value, which is quick to compare."""
+    return PlaybookCandidate(book.name, book.description, book.slash)
 
 
 def _working_state(request: TurnRequest) -> WorkingState:

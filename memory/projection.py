@@ -4,6 +4,7 @@ Pure: the same candidates and options give the same bytes.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from knowledge.reasoning import strip_reasoning
@@ -39,6 +40,7 @@ from memory.working_state import beyond_limits, commitments
 
 MOST_ALWAYS_ON_ROWS = 100
 MOST_ALWAYS_ON_CHARS = 6_000
+_PLAYBOOK_LISTS_REMEMBERED = 16
 
 
 class _Choice(NamedTuple):
@@ -57,8 +59,8 @@ def project(candidates: Candidates, options: Options) -> Projection:
     Over the ceiling, hits give way first, then digest lines, then descriptions of playbooks, each from the
     end; always-on rows, names and the working state never do, so `budget.used_chars` may still exceed it.
     """
-    names = [playbook_line(playbook, described=False) for playbook in candidates.playbooks]
-    choices = _choices(candidates, names, options)
+    playbooks, names = _listed(tuple(candidates.playbooks), options.window, options.skills_top_k)
+    choices = _choices(candidates, playbooks, options)
     chosen = {part: choices[part].delivered for part in ORDER}
     ceiling = budget.ceiling_chars(options.window, options.budget_pct)
     whole = _lines(chosen)
@@ -78,9 +80,9 @@ def project(candidates: Candidates, options: Options) -> Projection:
     )
 
 
-def _choices(candidates: Candidates, names: Sequence[str], options: Options) -> dict[Part, _Choice]:
+def _choices(candidates: Candidates, playbooks: Sequence[Delivered], options: Options) -> dict[Part, _Choice]:
     choices = {
-        Part.AVAILABLE_SKILLS: _playbooks(candidates.playbooks, names, options),
+        Part.AVAILABLE_SKILLS: _Choice([*playbooks], []),
         Part.WORKING_STATE: _working_state(candidates.working_state),
     }
     if why := _silence(options):
@@ -174,18 +176,26 @@ def _entry(part: Part, row: MemoryCandidate, rank: int, words: str) -> Delivered
     return Delivered(part, row.ref, rank, words, row.score, row.tier, row.verdict, row.source)
 
 
-def _playbooks(playbooks: Sequence[PlaybookCandidate], names: Sequence[str], options: Options) -> _Choice:
+@lru_cache(_PLAYBOOK_LISTS_REMEMBERED)
+def _listed(
+    playbooks: tuple[PlaybookCandidate, ...], window: int | None, top_k: int
+) -> tuple[tuple[Delivered, ...], tuple[str, ...]]:
+    """Return an entry for each playbook, and its line without a description.
+
+    Remembered, since there may be hundreds, and they are the same from turn to turn.
+    """
     part = Part.AVAILABLE_SKILLS
+    names = tuple(playbook_line(playbook, described=False) for playbook in playbooks)
     lines = list(names)
-    room = budget.skills_ceiling_chars(options.window) - FRAMES[part].size(lines)
-    for index, playbook in enumerate(playbooks[: max(options.skills_top_k, 0)]):
+    room = budget.skills_ceiling_chars(window) - FRAMES[part].size(lines)
+    for index, playbook in enumerate(playbooks[: max(top_k, 0)]):
         described = playbook_line(playbook, described=True)
         room -= len(described) - len(lines[index])
         if room < 0:
             break
         lines[index] = described
     named = enumerate(zip(playbooks, lines, strict=True), 1)
-    return _Choice([Delivered(part, playbook.name, rank, line) for rank, (playbook, line) in named], [])
+    return tuple(Delivered(part, playbook.name, rank, line) for rank, (playbook, line) in named), names
 
 
 def _working_state(state: WorkingState) -> _Choice:

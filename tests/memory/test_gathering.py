@@ -10,6 +10,7 @@ from knowledge.errors import SearchBroken
 from knowledge.types import Chunk, Edit, NewChunk, Policy, TrustTier, Verdict
 from memory import digest, gathering, turn_faults
 from memory.gathering import gather, options_of
+from memory.projection import project
 from memory.turn_faults import TurnFault
 from memory.types import (
     Candidates,
@@ -233,6 +234,16 @@ def test_no_more_always_on_rows_are_offered_than_show_the_limit() -> None:
     assert len(gathered("").always_on) == 101
 
 
+@pytest.mark.parametrize(("chars", "offered"), [(200, 40), (201, 30)])
+def test_long_always_on_rows_are_offered_as_far_as_they_can_fit(chars: int, offered: int) -> None:
+    for _ in range(40):
+        added("x" * chars, domain="hot")
+    found = gathered("")
+    assert len(found.always_on) == offered
+    delivered = project(found, Options()).ids(Part.ALWAYS_ON)
+    assert len(delivered) == 6_000 // chars
+
+
 @pytest.mark.parametrize("off", ["incognito", "memory_off"])
 def test_a_turn_without_memory_reads_none(
     settings: Any, monkeypatch: pytest.MonkeyPatch, instance: Instance, off: str
@@ -250,7 +261,7 @@ def test_a_turn_without_memory_reads_none(
     for module, name in ((queries, "ranked"), (queries, "browse"), (digest, "candidates")):
         monkeypatch.setattr(module, name, forbidden)
     found = gathered(session_id="chat-2", incognito=off == "incognito")
-    assert found == Candidates(playbooks=[PlaybookCandidate("deploy", "How to deploy")], working_state=STATE)
+    assert found == Candidates(playbooks=(PlaybookCandidate("deploy", "How to deploy"),), working_state=STATE)
 
 
 def skill(instance: Instance, name: str) -> None:
