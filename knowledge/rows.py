@@ -1,7 +1,7 @@
 """Rows of the table `chunks` become values of `knowledge.types.Chunk`, here alone."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -38,6 +38,9 @@ COLUMNS = (
     "delivery_policy",
 )
 SELECTED = ", ".join(f"c.{name}" for name in COLUMNS)
+_MEMBERS: Mapping[type, Mapping[str | None, Any]] = {
+    names: {member.value: member for member in names} for names in (Kind, Policy, Verdict)
+}
 LEAN = SELECTED.replace("c.content", "'' AS content")
 
 
@@ -55,7 +58,8 @@ def select(
 
 def chunk_of(row: Sequence[Any], *, now: str) -> Chunk:
     """Build a chunk from a row in the order of COLUMNS, filling what an older program left NULL."""
-    values = dict(zip(COLUMNS, map(as_text, row), strict=True))
+    texts = map(as_text, row) if bytes in map(type, row) else row
+    values = dict(zip(COLUMNS, texts, strict=True))
     domain, source_type = values["domain"], values["source_type"]
     values["updated_at"] = values["updated_at"] or values["created_at"]
     values["memory_kind"] = _member(Kind, values["memory_kind"]) or kind_for(domain, source_type)
@@ -98,7 +102,6 @@ def batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
 
 
 def _member(names: type[Named], value: str | None) -> Named | None:
-    try:
-        return names(value) if value is not None else None
-    except ValueError:  # a word of a newer program
-        return None
+    """Find a member by its word; None for NULL, and for a word of a newer program."""
+    member: Named | None = _MEMBERS[names].get(value)
+    return member
