@@ -91,7 +91,6 @@ def _add_what_is_missing(now: str) -> None:
     if columns and not columns.issuperset(schema.TYPED_COLUMNS):
         markers.put_once(markers.OLDER_PROGRAM, _newest_id())
     run_script(KNOWLEDGE, schema.OWN_TABLES)
-    run_script(KNOWLEDGE, schema.INDEXES)
     _backfill(markers.TYPED_BACKFILL, "memory_kind", kind_for)
     _backfill(markers.TYPED_BACKFILL, "delivery_policy", lambda domain, _: policy_for(domain, None))
     markers.put_once(markers.TYPED_BACKFILL, now)
@@ -126,7 +125,9 @@ def is_derived_current() -> bool:
 
 
 def rebuild_derived() -> None:
-    """Set the triggers anew, recount, and queue every row for the index; needs a write transaction."""
+    """Set tables and triggers anew, recount, and queue every row for the index; needs a write transaction."""
+    run_script(KNOWLEDGE, schema.OWN_TABLES)
+    run_script(KNOWLEDGE, schema.INDEXES)
     for name in schema.TRIGGERS:
         fetch(KNOWLEDGE, f"DROP TRIGGER IF EXISTS {name}")
         fetch(KNOWLEDGE, _trigger_sql(name))
