@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
+from memory import delivery
+from memory.injections.errors import LogUnwritable
 from memory.models import Thread
+from protoconsole.access import sessions
 from protoconsole.access.models import SessionClaim
 from protoconsole.actors import Role
 from protoconsole.databases import INJECTIONS, fetch
+from protoconsole.errors import StoreBusy
 from protoconsole.instance import Instance
 from tests.api.conftest import Caller, MakeCaller
 
@@ -218,3 +222,33 @@ def test_a_preview_looks_at_rows_as_if_they_were_ruled_on(operator: Caller) -> N
 @pytest.mark.parametrize("address", ["?session_id=a%2Fb", "?window=0", "?quarry=x", "?query=x&query=y"])
 def test_a_preview_of_nonsense_is_refused(operator: Caller, address: str) -> None:
     assert operator.get(PREVIEW + address).status == 422
+
+
+def test_a_turn_that_could_not_be_recorded_shows_in_the_status(
+    agent: Caller, operator: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(operator)
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise LogUnwritable("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delivery, "record", fail)
+        assert told(agent)["injection_id"] is None
+    reasons = operator.get("/api/runtime/status").body["reasons"]
+    assert [reason for reason in reasons if "the disk is full" in reason]
+    assert told(agent)["injection_id"] is not None
+    reasons = operator.get("/api/runtime/status").body["reasons"]
+    assert not [reason for reason in reasons if "the disk is full" in reason]
+
+
+def test_a_session_that_cannot_be_claimed_in_time_stops_no_turn(
+    agent: Caller, operator: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(operator)
+
+    def busy(*args: object, **kwargs: object) -> None:
+        raise StoreBusy("another program holds the lock")
+
+    monkeypatch.setattr(sessions, "_hold", busy)
+    assert told(agent, session_id="chat-1")["injection_id"] is not None
