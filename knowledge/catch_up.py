@@ -4,10 +4,11 @@ The triggers of the store note every change of any program in `pc_dirty`; our ow
 own transaction, and a read drains what other programs left.
 """
 
+import logging
 import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 
+from django.db import DatabaseError
 from django.utils import timezone
 
 from knowledge import fact_index, markers
@@ -18,6 +19,7 @@ from knowledge.types import Chunk
 from protoconsole.databases import KNOWLEDGE, LOCK_TIMEOUT_S, execute_each, fetch, write_transaction
 from protoconsole.errors import StoreBusy
 
+_log = logging.getLogger("protoconsole.knowledge")
 BATCH = 500
 READ_PATIENCE_S = 0.3
 
@@ -50,12 +52,17 @@ def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
 def before_reading() -> None:
     """Take in what other programs wrote, for a moment, unless the store is busy: a read does not wait.
 
-    What is left shows in `pending`, which every search tells.
+    What is left shows in `pending`, which every search tells. A broken index keeps nobody from lists: the
+    search itself says that it is broken, and `/readyz` why.
     """
     enough = time.monotonic() + READ_PATIENCE_S
-    with suppress(StoreBusy):
+    try:
         while catch_up(patience=READ_PATIENCE_S) and time.monotonic() < enough:
             pass
+    except StoreBusy:
+        return
+    except DatabaseError as error:
+        _log.warning("rows that changed cannot be indexed: %s", error)
 
 
 def drain(limit: int) -> int:

@@ -18,6 +18,7 @@ from memory.gathering import gather, options_of
 from memory.injections import queries as injections
 from memory.injections.errors import LogUnwritable, TextDamaged
 from memory.injections.record import PATIENCE_S, record
+from memory.keeping import kept_text
 from memory.projection import project
 from memory.turn_faults import TurnFault
 from memory.types import Budget, Options, Part, Projection, Ref, Section, TurnRequest, WhatIf
@@ -114,7 +115,7 @@ def _recorded(request: TurnRequest, options: Options, projection: Projection, by
                 key=by.name,
                 model=request.model or current().config.model.name,
                 window=options.window,
-                query=request.query,
+                query=kept_text(request.query),
                 now=timezone.now(),
             )
     except (LogUnwritable, StoreBusy, DatabaseError, OSError) as error:

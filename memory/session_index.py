@@ -27,6 +27,7 @@ from memory.types import Summary, Unreadable
 from protoconsole.databases import CONSOLE, LOCK_TIMEOUT_S, execute_each, fetch, write_transaction
 from protoconsole.errors import StoreBusy
 
+MOST_AT_ONCE = 50  # files that a turn reads, a few milliseconds each
 PATIENCE_S = 0.05  # of a turn, which rather has an old index than waits
 SETTLED_NS = 2 * 10**9  # as coarse as the time stamps of any disk in use
 FILES_AT_ONCE = 500
@@ -51,11 +52,12 @@ class _Overtaken(Exception):
 def sync() -> None:
     """Follow the folder when its time stamp says that it changed; else this is one look at the stamp.
 
-    An index that cannot be brought up to date just now stays as it is.
+    Of many new files the newest are read, so that no turn waits long; `deep_sync` reads the rest. An index
+    that cannot be brought up to date just now stays as it is.
     """
     try:
         if summaries.folder().stamp() != _state().folder_stamp:
-            _follow(PATIENCE_S)
+            _follow(PATIENCE_S, MOST_AT_ONCE)
     except (StoreBusy, OSError) as fault:
         _log.warning("the session index stays as it was: %s", fault)
 
@@ -124,14 +126,14 @@ def _by_age(rows: QuerySet[IndexedSession]) -> QuerySet[IndexedSession]:
     return rows.order_by("-timestamp", "-session_id")
 
 
-def _follow(patience: float) -> int:
+def _follow(patience: float, most: int | None = None) -> int:
     began_ns = time.time_ns()
     where = summaries.folder()
     look = _Look(where, patience, _state().version)
     stamp = where.stamp()
     settled = stamp if began_ns - stamp > SETTLED_NS else None
     try:
-        return look.run(settled)
+        return look.run(settled, most)
     except _Overtaken:
         return 0
 
@@ -144,12 +146,18 @@ class _Look:
         self._patience = patience
         self._version = seen_version
 
-    def run(self, settled: int | None) -> int:
-        """Bring the index up to date and remember the folder's stamp; return how many sessions changed."""
+    def run(self, settled: int | None, most: int | None) -> int:
+        """Read the `most` newest of the changed files, or all; return how many sessions changed.
+
+        The folder's stamp is remembered when nothing was left.
+        """
         found = summaries.listed(self._where)
         known = _known()
         changed = {session_id: entry for session_id, entry in found.items() if known.get(session_id) != entry}
         gone = [session_id for session_id in known if session_id not in found]
+        if most is not None and len(changed) > most:
+            newest = sorted(changed, key=lambda session_id: changed[session_id].mtime_ns, reverse=True)[:most]
+            changed, settled = {session_id: changed[session_id] for session_id in newest}, None
         for part in _parts(list(changed)):
             self._take_in({session_id: changed[session_id] for session_id in part})
         self._finish(gone, settled)

@@ -30,13 +30,13 @@ def session_line(session: SessionCandidate) -> str:
 
 
 def always_on_words(row: MemoryCandidate) -> str:
-    """Return the words of an always-on row, which are what its budget counts: `[heading] content`."""
+    """Return the words of an always-on row as stored, which are what its budget counts: `[heading] content`."""
     heading, content = strip_reasoning(row.heading or ""), strip_reasoning(row.content)
-    return escape(f"[{heading}] {content}" if heading else content)
+    return f"[{heading}] {content}" if heading else content
 
 
 def always_on_line(row: MemoryCandidate, words: str) -> str:
-    return _memory_line("*", row, words)
+    return _memory_line("*", row, escape(words))
 
 
 def hit_line(row: MemoryCandidate, preview_chars: int) -> str:

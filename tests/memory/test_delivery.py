@@ -11,7 +11,8 @@ import pytest
 from django.db import connections
 
 from knowledge import services
-from knowledge.types import Chunk, Edit, NewChunk, Verdict
+from knowledge.adoption import Opening
+from knowledge.types import Chunk, Edit, NewChunk, Policy, Verdict
 from memory import delivery, turn_faults
 from memory.delivery import TurnAnswer, TurnRequest, WhatIf, deliver, preview
 from memory.injections import queries as log
@@ -307,3 +308,31 @@ def test_no_byte_of_an_incognito_turn_is_in_any_file(instance: Instance) -> None
 
 def files_below(root: Path) -> list[Path]:
     return [Path(folder) / name for folder, _, names in os.walk(root) for name in names]
+
+
+def test_the_record_keeps_no_credentials_of_the_message(store: Opening) -> None:
+    services.add(NewChunk("Always answer in English", delivery_policy=Policy.ALWAYS), OPERATOR)
+
+    answer = deliver(TurnRequest("log in with password=hunter2hunter2 please"), AGENT)
+
+    assert answer.injection_id is not None
+    query = log.turn(answer.injection_id).query
+    assert query is not None
+    assert "hunter2" not in query
+    assert "log in with" in query
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_broken_index_stops_no_turn(store: Opening, waiting: bool) -> None:
+    services.add(NewChunk("Always answer in English", delivery_policy=Policy.ALWAYS), OPERATOR)
+    fetch(KNOWLEDGE, "DROP TABLE pc_search")
+    if waiting:
+        with closing(sqlite3.connect(store.path)) as other:
+            other.execute(
+                "INSERT INTO chunks (content, domain, created_at, updated_at) VALUES ('x', 'fact', '2026', '2026')"
+            )
+            other.commit()
+
+    answer = deliver(TurnRequest("which language?"), AGENT)
+
+    assert "Always answer in English" in answer.text

@@ -360,3 +360,21 @@ def test_the_index_follows_another_writer_at_work() -> None:
     session_index.deep_sync()
     assert set(ids()) == {path.stem for path in folder().glob("*.json")}
     assert all(row.readable for row in session_index.browse(100))
+
+
+def test_a_turn_reads_the_newest_of_many_new_files_and_the_deep_look_the_rest(
+    touched: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_index, "MOST_AT_ONCE", 3)
+    for n in range(8):
+        os.utime(put(f"chat-{n}", f"topic {n}", minute=n), ns=(10**18 + n, 10**18 + n))
+    settle()
+
+    session_index.sync()
+    assert touched["read"] == 3
+    assert ids() == ["chat-7", "chat-6", "chat-5"]
+
+    session_index.deep_sync()
+    assert len(ids()) == 8
+    session_index.sync()
+    assert touched["read"] == 8

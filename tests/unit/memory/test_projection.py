@@ -303,3 +303,12 @@ def test_a_text_that_is_given_up_whole_is_empty():
     assert (projection.text, projection.budget.used_chars) == ("", 0)
     before = project(huge, Options()).budget.used_chars
     assert projection.budget.overflow == [Shed(Part.HITS, 1, before)]
+
+
+def test_always_on_rows_are_counted_as_they_are_stored() -> None:
+    """What escaping adds is not the row's: 5,400 characters of a check-list leave room for 600 more."""
+    rows = [memory(2, content="- [a] " * 900, heading=None), memory(1, content="x" * 600, heading=None)]
+
+    projection = project(Candidates(always_on=rows), Options())
+
+    assert projection.ids(Part.ALWAYS_ON) == [2, 1]
