@@ -107,8 +107,7 @@ class Replay:
 def replay(injection_id: int, by: Actor) -> Replay:
     """Read a turn. Raises NotFound."""
     try:
-        detail = log.turn(injection_id)
-        text = "" if detail.turn.legacy else log.text_of(injection_id)
+        detail, text = log.turn_and_text(injection_id)
     except TextDamaged as error:
         # What its row says by itself is all that can be shown.
         return _replayed(log.outline(injection_id), "", by, damage=str(error))

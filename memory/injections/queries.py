@@ -10,10 +10,11 @@ from typing import Any
 from knowledge.errors import Invalid, NotFound
 from knowledge.types import DEFAULT_PAGE, MAX_PAGE, Page, TrustTier
 from memory.injections import blocks, index, rows, texts
+from memory.injections.blocks import Reader
 from memory.injections.errors import TextDamaged, TextNotKept
 from memory.injections.moments import iso_of, micros
 from memory.injections.rows import Stored
-from memory.injections.types import Entered, Given, Index, Item, Turn, TurnDetail, TurnQuery
+from memory.injections.types import Entered, Given, Index, Item, Kept, Turn, TurnDetail, TurnQuery
 from memory.types import Part, Ref
 from protoconsole.databases import INJECTIONS, fetch
 
@@ -43,13 +44,19 @@ def turns(query: TurnQuery, *, cursor: str | None = None, limit: int = DEFAULT_P
 def turn(injection_id: int) -> TurnDetail:
     """Read one turn as it was then. Raises NotFound, and TextDamaged where its words no longer are."""
     row = _stored(injection_id)
-    if row.turn.legacy:
-        return _outline(row)
-    with _readable(injection_id):
-        items = list(blocks.entries(row.blocks, row.beside, texts.read))
-        left_out, total = blocks.left_out(row.left_out, texts.read)
-        query = texts.read(row.query).decode() if row.query else None
-    return TurnDetail(row.turn, query, items, left_out, total)
+    return _outline(row) if row.turn.legacy else _detail(row, _reader_of(row))
+
+
+def turn_and_text(injection_id: int) -> tuple[TurnDetail, str]:
+    """Read one turn together with its text, which is empty for a row of another program.
+
+    Raises NotFound, and TextDamaged as `turn` and `text_of` do.
+    """
+    row = _stored(injection_id)
+    if row.turn.kept is None:
+        return _outline(row), ""
+    read = _reader_of(row)
+    return _detail(row, read), _text(row, row.turn.kept, read)
 
 
 def outline(injection_id: int) -> TurnDetail:
@@ -68,11 +75,7 @@ def text_of(injection_id: int) -> str:
         raise TextNotKept(
             f"turn #{injection_id} was recorded by a program that keeps ids only: text not kept"
         )
-    with _readable(injection_id):
-        text = blocks.put_together(row.blocks, texts.read)
-    if sha256(text.encode()).hexdigest() != row.turn.kept.text_sha256:
-        raise TextDamaged(f"the pieces of turn #{injection_id} do not make the text that was sent")
-    return text
+    return _text(row, row.turn.kept, _reader(injection_id, row.blocks))
 
 
 def count_of(ref: Ref) -> Entered:
@@ -135,6 +138,36 @@ def _readable(injection_id: int) -> Iterator[None]:
         yield
     except (ValueError, TypeError, LookupError) as error:
         raise TextDamaged(f"the pieces of turn #{injection_id} cannot be read") from error
+
+
+def _reader_of(row: Stored) -> Reader:
+    """Read every text that a row needs."""
+    return _reader(row.turn.id, row.blocks + (row.beside or b""), row.left_out, row.query or None)
+
+
+def _reader(injection_id: int, documents: bytes, *others: bytes | None) -> Reader:
+    """Read documents and the words that they name in two steps, however many there are."""
+    shas = blocks.hashes_of(documents)
+    with _readable(injection_id):
+        known = texts.read_all([*shas, *(sha for sha in others if sha is not None)])
+        words = (sha for document in shas for sha in blocks.words_named_in(known[document]))
+        return (known | texts.read_all(words)).__getitem__
+
+
+def _detail(row: Stored, read: Reader) -> TurnDetail:
+    with _readable(row.turn.id):
+        items = list(blocks.entries(row.blocks, row.beside, read))
+        left_out, total = blocks.left_out(row.left_out, read)
+        query = read(row.query).decode() if row.query else None
+    return TurnDetail(row.turn, query, items, left_out, total)
+
+
+def _text(row: Stored, kept: Kept, read: Reader) -> str:
+    with _readable(row.turn.id):
+        text = blocks.put_together(row.blocks, read)
+    if sha256(text.encode()).hexdigest() != kept.text_sha256:
+        raise TextDamaged(f"the pieces of turn #{row.turn.id} do not make the text that was sent")
+    return text
 
 
 def _stored(injection_id: int) -> Stored:

@@ -1,8 +1,9 @@
 """The table of texts, each kept once by its SHA-256."""
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from typing import Any
 
 from memory.injections.errors import TextDamaged
 from protoconsole.databases import INJECTIONS, execute_each, fetch, rows_of
@@ -20,7 +21,7 @@ def keep(texts: Mapping[bytes, bytes], day: int) -> None:
     The noted day never goes back, whatever the clock does: a text is as old as the newest turn before it.
     """
     day = max(day, fetch(INJECTIONS, "SELECT COALESCE(MAX(seen), 0) FROM pc_texts")[0][0])
-    known = _days(list(texts))
+    known = dict(_select("sha, seen", texts))
     fresh = [(sha, day, _packed(body)) for sha, body in texts.items() if sha not in known]
     execute_each(INJECTIONS, _INSERT, fresh)
     execute_each(INJECTIONS, _SEEN, [(day, sha) for sha, seen in known.items() if seen < day])
@@ -28,11 +29,14 @@ def keep(texts: Mapping[bytes, bytes], day: int) -> None:
 
 def read(sha: bytes) -> bytes:
     """Raises TextDamaged where the text is gone or is not the one that was kept."""
-    rows = fetch(INJECTIONS, "SELECT CAST(body AS BLOB) FROM pc_texts WHERE sha = ?", (sha,))
-    body = _unpacked(rows[0][0]) if rows else None
-    if body is None or sha256(body).digest() != sha:
-        raise TextDamaged(f"the text {sha.hex()[:12]} is {'damaged' if rows else 'missing'}")
-    return body
+    return read_all([sha])[sha]
+
+
+def read_all(shas: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Read many texts at once. Raises TextDamaged for the first that is gone or not the one that was kept."""
+    wanted = dict.fromkeys(shas)
+    kept = dict(_select("sha, CAST(body AS BLOB)", wanted))
+    return {sha: _proven(sha, kept.get(sha)) for sha in wanted}
 
 
 def sound() -> set[bytes]:
@@ -46,14 +50,21 @@ def forget_before(day: int, limit: int) -> int:
     return int(fetch(INJECTIONS, "SELECT changes()")[0][0])
 
 
-def _days(shas: Collection[bytes]) -> dict[bytes, int]:
+def _select(columns: str, shas: Iterable[bytes]) -> list[tuple[Any, ...]]:
     wanted = list(shas)
-    days: dict[bytes, int] = {}
+    found: list[tuple[Any, ...]] = []
     for start in range(0, len(wanted), _AT_ONCE):
         part = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(part))
-        days.update(fetch(INJECTIONS, f"SELECT sha, seen FROM pc_texts WHERE sha IN ({marks})", part))
-    return days
+        found += fetch(INJECTIONS, f"SELECT {columns} FROM pc_texts WHERE sha IN ({marks})", part)
+    return found
+
+
+def _proven(sha: bytes, packed: bytes | None) -> bytes:
+    body = None if packed is None else _unpacked(packed)
+    if body is None or sha256(body).digest() != sha:
+        raise TextDamaged(f"the text {sha.hex()[:12]} is {'missing' if packed is None else 'damaged'}")
+    return body
 
 
 def _all() -> Iterator[tuple[bytes, bytes | None]]:
