@@ -3,6 +3,7 @@
 A folder is the truth where both know a name. What only users may start never reaches an agent.
 """
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -10,9 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 
 import yaml
 
+from knowledge.text import clean_query
 from protoconsole.errors import StoreUnusable
 from protoconsole.store_files import open_untouched
 
@@ -83,7 +86,15 @@ def _for_agents(database: Path, folder: Path, moment: int) -> Playbooks:
 def _signature(database: Path) -> tuple[int, ...]:
     """Tell whether an index may have changed: the times of its file and of its log."""
     files = (database, database.with_name(f"{database.name}-wal"))
-    return tuple(file.stat().st_mtime_ns for file in files if file.exists())
+    return tuple(stat.st_mtime_ns for stat in map(_stat, files) if stat)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """Look at a file that may be gone: the other program removes its log when it closes."""
+    try:
+        return path.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 Entry = Playbook | str  # a playbook, or a sentence on why there is none
@@ -101,7 +112,7 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
     except sqlite3.DatabaseError as error:
         return [f"the index of playbooks {database} cannot be read ({error})"]
     return [
-        Playbook(str(name), str(description or ""), str(slash or ""), str(user_only).lower() in _TRUE)
+        Playbook(_text(name), _text(description), _text(slash), _text(user_only).lower() in _TRUE)
         for name, description, slash, user_only in rows
         if name
     ]
@@ -109,8 +120,8 @@ def _of_index(database: Path, signature: tuple[int, ...]) -> list[Entry]:
 
 def _of_folder(folder: Path) -> Iterator[Entry]:
     for path in sorted(folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else ():
-        if not (path.is_symlink() or path.parent.is_symlink()):
-            stat = path.stat()
+        stat = None if path.parent.is_symlink() else _stat(path)
+        if stat and S_ISREG(stat.st_mode):
             yield _of_manifest(path, stat.st_mtime_ns, stat.st_size)
 
 
@@ -120,16 +131,19 @@ def _of_manifest(path: Path, changed: int, size: int) -> Entry:
         return f"{path} is larger than {MAX_MANIFEST_BYTES:,} bytes"
     try:
         fields = yaml.safe_load(_front_matter(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        # PyYAML raises ValueError for a date that is none, RecursionError for brackets without end.
         return f"{path} cannot be read ({type(error).__name__})"
-    if not isinstance(fields, dict) or not isinstance(fields.get("name"), str) or not fields["name"].strip():
+    name = _text(fields.get("name")).strip() if isinstance(fields, dict) else ""
+    if not name:
         return f"{path} names no playbook in its front matter"
-    return Playbook(
-        fields["name"].strip(),
-        str(fields.get("description") or ""),
-        str(fields.get("slash") or ""),
-        str(fields.get("user_only") or "").lower() in _TRUE,
-    )
+    description, slash, user_only = (_text(fields.get(key)) for key in ("description", "slash", "user_only"))
+    return Playbook(name, description, slash, user_only.lower() in _TRUE)
+
+
+def _text(value: object) -> str:
+    """Take a text that can be delivered and recorded, or a truth value or number in words; else ''."""
+    return clean_query(str(value)) if isinstance(value, str | bool | int | float) else ""
 
 
 def _front_matter(text: str) -> str:

@@ -86,6 +86,9 @@ def test_a_changed_index_is_read_again(database: Path, folder: Path) -> None:
         "---\ndescription: nameless\n---\n",
         "---\nname: ' '\n---\n",
         "---\n- a\n---\n",
+        "---\nname: x\nwhen: 2026-13-45\n---\n",
+        "---\nname: " + "[" * 5000 + "\n---\n",
+        "---\nname: [x]\n---\n",
     ],
 )
 def test_a_file_that_says_nothing_is_told_and_hurts_nothing_else(
@@ -117,3 +120,18 @@ def test_a_broken_index_is_told(tmp_path: Path, folder: Path) -> None:
 
     assert found.listed == []
     assert "cannot be read" in found.faults[0]
+
+
+def test_names_can_always_be_delivered_and_recorded(tmp_path: Path, folder: Path) -> None:
+    write(folder, "odd", '---\nname: "a\\ud800b"\ndescription: {nested: [1]}\n---\n')
+
+    assert playbooks.for_agents(tmp_path / "none.db", folder).listed == [Playbook("ab", "")]
+
+
+def test_files_that_vanish_meanwhile_are_not_there(
+    database: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, "gone", "---\nname: gone\n---\n")
+    monkeypatch.setattr(playbooks, "_stat", lambda path: None)
+
+    assert playbooks.for_agents(database, folder).listed == []
