@@ -11,7 +11,7 @@ from ninja import Header, Query, Router, Status
 
 from knowledge import services
 from knowledge.api import IfMatch, tagged, version_to_match
-from knowledge.errors import Forbidden, NotFound
+from knowledge.errors import Forbidden, Invalid, NotFound
 from knowledge.schemas import ChunkEdit, ChunkOut, PageParameters, ReviewIn, RowId
 from memory import deleting, delivery, evidence, hot, session_list, turn_list
 from memory.injections import queries as injections
@@ -39,8 +39,8 @@ from memory.tools.registry import TOOLS
 from memory.tools.tool import Answer, Call, Tool
 from memory.working_states import put_working_state
 from protoconsole.access.requests import KnownRequest
-from protoconsole.access.sessions import claim_session
-from protoconsole.actors import Role, Surface
+from protoconsole.access.sessions import check_session, claim_session
+from protoconsole.actors import Actor, Role, Surface
 from protoconsole.errors import StoreBusy
 from protoconsole.wire import GOVERNORS, Out, door
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 TRUE = frozenset({"1", "true", "yes"})
 CALLERS = (Role.AGENT, Role.OPERATOR)
 PLAIN_TEXT = "text/plain; charset=utf-8"
-CLAIM_PATIENCE_S = 0.2  # of a turn that is the first of its session
+CLAIM_PATIENCE_S = 0.2  # of a call that is the first of its session
 SESSION_PARAMETER = {
     "parameters": [
         {
@@ -80,11 +80,9 @@ def _is_on(incognito: str | None) -> bool:
 @turn_router.post("/context", **door(*CALLERS, answers={200: ContextOut}, body=True))
 def context(request: KnownRequest, body: ContextIn, incognito: Incognito = None) -> ContextOut:
     """Give a turn the text to put before its model, and record what stands in it."""
-    session_id = body.session_id or request.actor.session_id
+    session_id = _session_of(body.session_id, request.actor)
     turn = body.turn(session_id, incognito=body.incognito or _is_on(incognito))
-    if session_id is not None:
-        with suppress(StoreBusy):  # a turn goes out all the same; the next one claims the session
-            claim(request, session_id, patience=CLAIM_PATIENCE_S, leave_trace=not turn.incognito)
+    hold(request, session_id, incognito=turn.incognito)
     return ContextOut.model_validate(delivery.deliver(turn, request.actor))
 
 
@@ -97,7 +95,7 @@ def preview(request: KnownRequest, parameters: Query[PreviewParameters]) -> Prev
 @sessions_router.post("/{session_id}/turns", **door(*CALLERS, answers={200: TurnsOut}, body=True))
 def turns(request: KnownRequest, session_id: str, body: TurnsIn, incognito: Incognito = None) -> TurnsOut:
     """Keep what is new of a conversation, and write its summary when the turn is over."""
-    claim(request, session_id)
+    claim_session(_key(request), session_id, field="session_id")
     kept = post_turns(
         session_id,
         body.messages,
@@ -117,17 +115,33 @@ def working_state(
     request: KnownRequest, session_id: str, body: WorkingStateBody, incognito: Incognito = None
 ) -> WorkingStateBody:
     """Keep what the agent is at, for the turns that do not tell it themselves."""
-    claim(request, session_id)
+    check_session(_key(request), session_id, field="session_id")
     if _is_on(incognito) or is_incognito(session_id):
         raise Forbidden("nothing of an incognito conversation is kept; send working_state with each turn")
+    claim_session(_key(request), session_id, field="session_id")
     put_working_state(session_id, body.value(), request.actor)
     return body
 
 
-def claim(request: KnownRequest, session_id: str, **more: Any) -> None:
-    """Hold a session for the key that calls."""
-    key: ApiKey = request.auth  # type: ignore[attr-defined]
-    claim_session(key, session_id, field="session_id", **more)
+def hold(request: KnownRequest, session_id: str | None, *, incognito: bool) -> None:
+    """Refuse another agent's session, and hold a new one for the key that calls unless it is incognito."""
+    if session_id is None:
+        return
+    check_session(_key(request), session_id, field="session_id")
+    if not incognito:
+        with suppress(StoreBusy):  # the call is answered all the same; the next one claims the session
+            claim_session(_key(request), session_id, field="session_id", patience=CLAIM_PATIENCE_S)
+
+
+def _key(request: KnownRequest) -> "ApiKey":
+    return request.auth  # type: ignore[attr-defined, no-any-return]
+
+
+def _session_of(told: str | None, by: Actor) -> str | None:
+    """Give the session that a body tells, else that of the header; Invalid where they are two."""
+    if told and by.session_id and told != by.session_id:
+        raise Invalid("session_id", "is not the session of the header X-Session-Id; send one of them")
+    return told or by.session_id
 
 
 @memory_router.get("/sessions", **door(*GOVERNORS, answers={200: SessionList}))
@@ -237,6 +251,7 @@ def _route(tool: Tool) -> Callable[..., Answer[Any]]:
     def call(request: KnownRequest, body: Any, incognito: Incognito = None) -> Answer[Any]:
         by = replace(request.actor, surface=Surface.TOOL)
         hidden = _is_on(incognito) or (by.session_id is not None and is_incognito(by.session_id))
+        hold(request, by.session_id, incognito=hidden)
         return tool.run(Call(by, incognito=hidden), body)
 
     call.__name__ = tool.name

@@ -11,7 +11,7 @@ from protoconsole.access.errors import AccessError, BadSessionId, RoleForbidden,
 from protoconsole.access.keys import actor_of, verify
 from protoconsole.access.models import ApiKey
 from protoconsole.access.requests import set_actor
-from protoconsole.access.sessions import SESSION_HEADER, claim_session
+from protoconsole.access.sessions import SESSION_HEADER, check_session
 from protoconsole.actors import Role
 
 UNAUTHENTICATED = "A live key is needed: Authorization: Bearer pc_…, or X-API-Key."
@@ -53,6 +53,7 @@ class HeaderKey(APIKeyHeader):
 def admit(request: HttpRequest, token: str, roles: Sequence[Role]) -> ApiKey | None:
     """Return the key of a token with the request's actor set, or None when there is no such live key.
 
+    The session of the header is not claimed here: only the route knows whether the call is to leave a trace.
     Raises RoleForbidden, BadSessionId or SessionTaken.
     """
     key = verify(token)
@@ -62,7 +63,7 @@ def admit(request: HttpRequest, token: str, roles: Sequence[Role]) -> ApiKey | N
         raise RoleForbidden(Role(key.role), roles)
     session_id = request.headers.get(SESSION_HEADER)
     if session_id is not None:
-        claim_session(key, session_id)
+        check_session(key, session_id)
     set_actor(request, actor_of(key, session_id))
     return key
 

@@ -1,5 +1,8 @@
 """A turn over the API: what it sends, what it is told, who may ask."""
 
+import sqlite3
+import time
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -7,11 +10,9 @@ import pytest
 from memory import delivery
 from memory.injections.errors import LogUnwritable
 from memory.models import Thread
-from protoconsole.access import sessions
 from protoconsole.access.models import SessionClaim
 from protoconsole.actors import Role
 from protoconsole.databases import INJECTIONS, fetch
-from protoconsole.errors import StoreBusy
 from protoconsole.instance import Instance
 from tests.api.conftest import Caller, MakeCaller
 
@@ -127,20 +128,59 @@ def test_the_session_of_the_header_is_that_of_the_turn(agent: Caller, operator: 
     assert session_id == "chat-9"
 
 
-@pytest.mark.parametrize("by_header", [False, True])
+@pytest.mark.parametrize("named_by", [{"body"}, {"header"}, {"body", "header"}], ids=" and ".join)
+@pytest.mark.parametrize("hidden_by", ["body", "header"])
 def test_an_incognito_turn_gets_no_memory_and_leaves_no_row_anywhere(
-    agent: Caller, operator: Caller, instance: Instance, by_header: bool
+    agent: Caller, operator: Caller, instance: Instance, named_by: set[str], hidden_by: str
 ) -> None:
     added(operator)
-    headers = {"X_Incognito": "1"} if by_header else {}
-    body = {"query": "kettle of Zanzibar", "session_id": "chat-zanzibar", "working_state": STATE}
-    reply = agent.post(CONTEXT, body | ({} if by_header else {"incognito": True}), **headers)
+    body: dict[str, Any] = {"query": "kettle of Zanzibar", "working_state": STATE}
+    headers = {"X_Session_Id": "chat-zanzibar"} if "header" in named_by else {}
+    body |= {"session_id": "chat-zanzibar"} if "body" in named_by else {}
+    headers |= {"X_Incognito": "1"} if hidden_by == "header" else {}
+    body |= {"incognito": True} if hidden_by == "body" else {}
+    reply = agent.post(CONTEXT, body, **headers)
     assert (reply.body["rag_ids"], reply.body["injection_id"]) == ([], None)
     assert "tests pass" in reply.body["text"]
     assert not SessionClaim.objects.exists()
     assert not Thread.objects.exists()
     files = [path for path in instance.paths.instance_root.rglob("*") if path.is_file()]
     assert [path for path in files if b"zanzibar" in path.read_bytes().lower()] == []
+
+
+def test_a_header_and_a_body_that_name_two_sessions_are_refused(agent: Caller) -> None:
+    reply = agent.post(CONTEXT, {"query": "x", "session_id": "chat-1"}, X_Session_Id="chat-2")
+    assert (reply.status, reply.body["code"]) == (422, "invalid")
+    assert reply.body["detail"].startswith("session_id: ")
+    assert not SessionClaim.objects.exists()
+
+
+@pytest.mark.parametrize("hidden", [{}, {"X_Incognito": "1"}])
+def test_a_busy_console_store_holds_up_no_first_turn(
+    agent: Caller, instance: Instance, hidden: dict[str, str]
+) -> None:
+    with closing(sqlite3.connect(instance.paths.console_db, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        assert agent.post(CONTEXT, {"query": "x"}, X_Session_Id="chat-1", **hidden).status == 200
+        assert told(agent, session_id="chat-1")["text"] == ""
+        assert time.monotonic() - began < 5  # a write waits for ten
+        other.execute("ROLLBACK")
+    assert not SessionClaim.objects.exists()
+
+
+def test_the_session_of_the_header_is_held_for_the_agent(agent: Caller, caller: MakeCaller) -> None:
+    agent.post(CONTEXT, {"query": "x"}, X_Session_Id="chat-1")
+    agent.post("/api/tools/memory_stats", X_Session_Id="chat-2")
+    other = caller(Role.AGENT, "another agent")
+    for session_id in ("chat-1", "chat-2"):
+        assert other.post("/api/tools/memory_stats", X_Session_Id=session_id).status == 403
+
+
+def test_what_is_hidden_or_refused_claims_no_session(agent: Caller) -> None:
+    agent.post("/api/tools/memory_stats", X_Session_Id="chat-1", X_Incognito="1")
+    agent.put("/api/sessions/chat-1/working-state", STATE, X_Incognito="1")
+    assert not SessionClaim.objects.exists()
 
 
 def test_an_incognito_session_gets_no_working_state_kept(agent: Caller) -> None:
@@ -240,15 +280,3 @@ def test_a_turn_that_could_not_be_recorded_shows_in_the_status(
     assert told(agent)["injection_id"] is not None
     reasons = operator.get("/api/runtime/status").body["reasons"]
     assert not [reason for reason in reasons if "the disk is full" in reason]
-
-
-def test_a_session_that_cannot_be_claimed_in_time_stops_no_turn(
-    agent: Caller, operator: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    added(operator)
-
-    def busy(*args: object, **kwargs: object) -> None:
-        raise StoreBusy("another program holds the lock")
-
-    monkeypatch.setattr(sessions, "_hold", busy)
-    assert told(agent, session_id="chat-1")["injection_id"] is not None
