@@ -111,13 +111,16 @@ def stages() -> dict[str, Callable[[TurnRequest], object]]:
     """Name the parts of a turn that can be timed alone."""
     options = gathering.options_of(TurnRequest(""))
     gathered = gathering.gather(TurnRequest("what is it", "chat-bench"), options)
+    first = gathering.ALWAYS_ON_AT_FIRST + gathering.REFUSED_SHOWN
     always_on = ChunkQuery(policies=(gathering.Policy.ALWAYS,), states=gathering.IN_HAND)
     return {
         "gather everything": lambda turn: gathering.gather(turn, options),
         "gather: ranked search": lambda turn: queries.ranked(
-            ChunkQuery(text=turn.query, states=gathering.IN_HAND), MAINTENANCE, k=TOP_K
+            ChunkQuery(text=turn.query, states=gathering.IN_HAND),
+            MAINTENANCE,
+            k=TOP_K + gathering.REFUSED_SHOWN,
         ),
-        "gather: always-on rows": lambda turn: queries.browse(always_on, MAINTENANCE, limit=121),
+        "gather: always-on rows": lambda turn: queries.browse(always_on, MAINTENANCE, limit=first),
         "gather: prior sessions": lambda turn: digest.candidates("newest", "x", turn.query, max_sessions=10),
         "compose the text": lambda turn: project(gathered, options),
         "all but the log": delivery.preview,
