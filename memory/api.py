@@ -1,7 +1,6 @@
 """The JSON door of memory: what turns are told and tell, the record of it, and the tools of agents."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,7 @@ from knowledge import services
 from knowledge.api import IfMatch, tagged, version_to_match
 from knowledge.errors import Forbidden, Invalid, NotFound
 from knowledge.schemas import ChunkEdit, ChunkOut, PageParameters, ReviewIn, RowId
-from memory import deleting, delivery, evidence, hot, session_list, turn_list
+from memory import deleting, delivery, evidence, hot, session_list, turn_faults, turn_list
 from memory.injections import queries as injections
 from memory.record_schemas import (
     HotList,
@@ -41,7 +40,6 @@ from memory.working_states import put_working_state
 from protoconsole.access.requests import KnownRequest
 from protoconsole.access.sessions import check_session, claim_session
 from protoconsole.actors import Actor, Role, Surface
-from protoconsole.errors import StoreBusy
 from protoconsole.wire import GOVERNORS, Out, door
 
 if TYPE_CHECKING:
@@ -129,7 +127,7 @@ def hold(request: KnownRequest, session_id: str | None, *, incognito: bool) -> N
         return
     check_session(_key(request), session_id, field="session_id")
     if not incognito:
-        with suppress(StoreBusy):  # the call is answered all the same; the next one claims the session
+        with turn_faults.notes_can_wait():
             claim_session(_key(request), session_id, field="session_id", patience=CLAIM_PATIENCE_S)
 
 

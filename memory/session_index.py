@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from django.db import DatabaseError
 from django.db.models import F, Q, QuerySet
 
 from knowledge.search.words import index_text
@@ -58,7 +59,7 @@ def sync() -> None:
     try:
         if summaries.folder().stamp() != _state().folder_stamp:
             _follow(PATIENCE_S, MOST_AT_ONCE)
-    except (StoreBusy, OSError) as fault:
+    except (StoreBusy, DatabaseError, OSError) as fault:  # a full store says DatabaseError
         _log.warning("the session index stays as it was: %s", fault)
 
 

@@ -4,16 +4,15 @@ A turn never asks the gateway. It notes a model that it does not know, and maint
 """
 
 import logging
-from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
 
 from django.db.models import F
 from django.utils import timezone
 
+from memory import turn_faults
 from memory.models import MAX_MODEL_CHARS, ModelWindow
 from protoconsole.databases import CONSOLE, write_transaction
-from protoconsole.errors import StoreBusy
 from protoconsole.gateway import GatewayError, learn_window
 from protoconsole.instance import current
 
@@ -73,7 +72,7 @@ def _known(name: str, *, note: bool) -> int | None:
 
 
 def _note(name: str) -> None:
-    with suppress(StoreBusy), write_transaction(CONSOLE, PATIENCE_S):
+    with turn_faults.notes_can_wait(), write_transaction(CONSOLE, PATIENCE_S):
         if ModelWindow.objects.count() < MOST_NOTED:
             ModelWindow.objects.get_or_create(name=name, defaults={"ask_at": timezone.now()})
 

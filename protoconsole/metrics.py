@@ -19,6 +19,7 @@ _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"
 REQUESTS = Counter("protoconsole_requests", "Answered requests", ["method", "route", "status"])
 SECONDS = Histogram("protoconsole_request_seconds", "Time to answer a request", ["method", "route"])
 ROUNDS_LOST = Counter("protoconsole_maintenance_rounds_lost", "Rounds of maintenance that were not finished")
+USES_UNNOTED = Counter("protoconsole_key_uses_unnoted", "Uses of keys whose time could not be written")
 WRITES = Counter("protoconsole_writes", "New memory that was offered, by what became of it", ["outcome"])
 
 

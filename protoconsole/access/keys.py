@@ -2,9 +2,9 @@
 
 import hashlib
 import secrets
-from contextlib import suppress
 from datetime import datetime, timedelta
 
+from django.db import DatabaseError
 from django.db.models import Q
 from django.utils import timezone
 
@@ -13,6 +13,7 @@ from protoconsole.access.models import ApiKey, Operator
 from protoconsole.actors import Actor, Role, Surface
 from protoconsole.databases import CONSOLE, write_transaction
 from protoconsole.errors import StoreBusy
+from protoconsole.metrics import USES_UNNOTED
 
 PREFIX = "pc_"
 SHOWN_CHARS = 8
@@ -91,11 +92,13 @@ def _note_use(key: ApiKey, now: datetime) -> None:
     due = now - USE_IS_NOTED_EVERY
     if key.last_used_at is not None and key.last_used_at > due:
         return
-    # A busy store must not keep the call waiting: the next use is noted instead.
-    with suppress(StoreBusy), write_transaction(CONSOLE, NOTE_PATIENCE_S):
-        ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=key.pk).update(
-            last_used_at=now
-        )
+    try:
+        with write_transaction(CONSOLE, NOTE_PATIENCE_S):
+            ApiKey.objects.filter(Q(last_used_at=None) | Q(last_used_at__lte=due), pk=key.pk).update(
+                last_used_at=now
+            )
+    except (StoreBusy, DatabaseError, OSError):  # a busy, full or read-only store must keep nobody out
+        USES_UNNOTED.inc()
 
 
 def _checked_name(name: str) -> str:

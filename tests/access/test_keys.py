@@ -4,11 +4,13 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from protoconsole.access import keys
@@ -18,6 +20,8 @@ from protoconsole.access.models import ApiKey, Operator, SessionClaim
 from protoconsole.access.operators import create_operator
 from protoconsole.access.sessions import claim_session
 from protoconsole.actors import Actor, Role, Surface
+from protoconsole.databases import CONSOLE, fetch
+from protoconsole.metrics import USES_UNNOTED
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -214,3 +218,27 @@ def test_a_person_does_not_take_the_name_that_a_key_has_or_had(is_live: bool) ->
     with pytest.raises(NameTaken, match="already a key of the name roxy"):
         create_operator("roxy")
     assert not Operator.objects.exists()
+
+
+def test_a_read_only_store_keeps_nobody_out() -> None:
+    key, token = create_key("k", Role.AGENT, created_by="olive")
+    fetch(CONSOLE, "PRAGMA query_only = ON")
+    before = USES_UNNOTED._value.get()
+    assert verify(token) == key
+    assert USES_UNNOTED._value.get() == before + 1
+
+
+def test_a_folder_where_no_lock_can_be_taken_keeps_nobody_out() -> None:
+    key, token = create_key("k", Role.AGENT, created_by="olive")
+    lock = Path(f"{connection.settings_dict['NAME']}.lock")
+    lock.unlink()
+    lock.mkdir()  # no permission keeps root from opening a file
+
+    def verified() -> ApiKey | None:
+        try:
+            return verify(token)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as anew:  # a thread that holds no lock file open yet
+        assert anew.submit(verified).result() == key

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from memory import delivery
+from memory import delivery, turn_faults
 from memory.injections.errors import LogUnwritable
 from memory.models import Thread
+from memory.turn_faults import TurnFault
 from protoconsole.access.models import SessionClaim
 from protoconsole.actors import Role
-from protoconsole.databases import INJECTIONS, fetch
+from protoconsole.databases import CONSOLE, INJECTIONS, fetch
 from protoconsole.instance import Instance
 from tests.api.conftest import Caller, MakeCaller
 
@@ -167,6 +168,21 @@ def test_a_busy_console_store_holds_up_no_first_turn(
         assert time.monotonic() - began < 5  # a write waits for ten
         other.execute("ROLLBACK")
     assert not SessionClaim.objects.exists()
+
+
+def test_a_read_only_console_store_stops_no_turn(agent: Caller, operator: Caller) -> None:
+    row = added(operator)
+    counted = turn_faults.FAULTS.labels(TurnFault.NOTES)._value
+    before = counted.get()
+    fetch(CONSOLE, "PRAGMA query_only = ON")
+    assert told(agent, session_id="chat-1")["rag_ids"] == [row]
+    assert counted.get() == before + 1
+    reasons = " ".join(operator.get("/api/runtime/status").body["reasons"])
+    assert "turns claim no session" in reasons
+    fetch(CONSOLE, "PRAGMA query_only = OFF")
+    told(agent, session_id="chat-1")
+    assert [claim.session_id for claim in SessionClaim.objects.all()] == ["chat-1"]
+    assert "turns claim no session" not in " ".join(turn_faults.reasons())
 
 
 def test_the_session_of_the_header_is_held_for_the_agent(agent: Caller, caller: MakeCaller) -> None:

@@ -8,12 +8,14 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from memory import gathering, windows
+from memory import gathering, turn_faults, windows
 from memory.models import ModelWindow
+from memory.turn_faults import TurnFault
 from memory.types import TurnRequest
 from memory.windows import learn_next, window_of
 from protoconsole import gateway, maintenance
 from protoconsole.config import Model
+from protoconsole.databases import CONSOLE, fetch
 from protoconsole.gateway import GatewayError
 from tests.memory.configured import configure
 
@@ -159,6 +161,18 @@ def test_callers_cannot_fill_the_table(server: Gateway, monkeypatch: pytest.Monk
         window_of(f"model-{n}")
     window_of("x" * 10_000)
     assert ModelWindow.objects.count() == 3
+
+
+def test_a_read_only_console_store_stops_no_turn(server: Gateway) -> None:
+    counted = turn_faults.FAULTS.labels(TurnFault.NOTES)._value
+    before = counted.get()
+    fetch(CONSOLE, "PRAGMA query_only = ON")
+    assert window_of("small") is None
+    assert counted.get() == before + 1
+    fetch(CONSOLE, "PRAGMA query_only = OFF")
+    assert window_of("small") is None
+    assert [known.name for known in ModelWindow.objects.all()] == ["small"]
+    assert turn_faults.reasons() == []
 
 
 def test_an_unknown_window_is_said_once_for_each_model(
