@@ -1,13 +1,15 @@
 """An agent in small, without a model: ten turns of one conversation, each told what memory holds for it.
 
-    python examples/agent.py http://127.0.0.1:8000/ pc_a…
+    PROTOCONSOLE_KEY=pc_a… python examples/agent.py http://127.0.0.1:8000/
 
-Needs nothing but httpx and an agent's key. Where a real agent would call its model with `text` in front of
-the conversation, this one has its answers ready. Watch the turns on the page Injections meanwhile, and rule
-on what it remembers on the page Review: the next turn follows.
+Needs nothing but httpx and an agent's key, which it takes from the environment: arguments are for all to see.
+Where a real agent would call its model with `text` in front of the conversation, this one has its answers ready.
+Watch the turns on the page Injections meanwhile, and rule on what it remembers on the page Review: the next turn
+follows.
 """
 
 import argparse
+import os
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -111,10 +113,11 @@ def play(agent: Agent, conversation: Sequence[Exchange]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("url", help="where the console is, with a slash at the end")
-    parser.add_argument("key", help="an agent's key")
     parser.add_argument("--session", default=f"chat-example-{secrets.token_hex(4)}")
     asked = parser.parse_args()
-    with connected(asked.url, asked.key) as client:
+    if "PROTOCONSOLE_KEY" not in os.environ:
+        parser.error("set PROTOCONSOLE_KEY to the key of an agent")
+    with connected(asked.url, os.environ["PROTOCONSOLE_KEY"]) as client:
         for line in play(Agent(client, asked.session), CONVERSATION):
             print(line, flush=True)
 

@@ -9,7 +9,17 @@ from knowledge import playbooks, queries
 from knowledge.errors import SearchBroken
 from knowledge.playbooks import Playbook
 from knowledge.text import clean_query
-from knowledge.types import REJECTED_REASON, Chunk, ChunkQuery, Policy, State, TrustTier, Verdict
+from knowledge.types import (
+    MAX_PAGE,
+    REJECTED_REASON,
+    Chunk,
+    ChunkQuery,
+    Policy,
+    Relation,
+    State,
+    TrustTier,
+    Verdict,
+)
 from memory import digest, turn_faults
 from memory.envelope.render import always_on_words
 from memory.projection import MOST_ALWAYS_ON_CHARS, MOST_ALWAYS_ON_ROWS
@@ -74,7 +84,7 @@ def gather(request: TurnRequest, options: Options, what_if: WhatIf | None = None
     own = Candidates(playbooks=_playbooks(), working_state=_working_state(request))
     if options.incognito or not options.memory_on:
         return own
-    what_if = what_if or WhatIf()
+    what_if = _followed(what_if) if what_if else WhatIf()
     query = clean_query(request.query)
     always_on = _always_on(what_if)
     hits = _hits(query, options, {chunk.id for chunk, _ in always_on.rows}, what_if)
@@ -85,6 +95,17 @@ def gather(request: TurnRequest, options: Options, what_if: WhatIf | None = None
         hits=[_candidate(*row) for row in hits.rows],
         refused=[*always_on.refused, *hits.refused],
     )
+
+
+def _followed(what_if: WhatIf) -> WhatIf:
+    """Add the rows whose place proposals take that are looked at as if confirmed."""
+    replaced: set[Ref] = set()
+    for ref in what_if.confirmed:
+        link = queries.link_of(ref) if isinstance(ref, int) else None
+        if link and link.relation is Relation.PROPOSES and queries.by_ids([link.target_id], MAINTENANCE):
+            chain = queries.history(link.target_id, MAINTENANCE)
+            replaced.add(queries.end_of(chain, link.target_id).id)
+    return replace(what_if, replaced=frozenset(replaced - what_if.confirmed))
 
 
 def always_on_candidates() -> list[MemoryCandidate]:
@@ -160,7 +181,8 @@ def _is_full(rows: Sequence[Ranked]) -> bool:
 def _with_pinned(found: _Found, what_if: WhatIf) -> _Found:
     """Put rows that are looked at as if pinned into their places among the always-on rows."""
     ids = tuple({ref for ref in what_if.pinned if isinstance(ref, int)} - {row[0].id for row in found.rows})
-    pinned = queries.browse(ChunkQuery(ids=ids, states=IN_HAND), MAINTENANCE).items if ids else ()
+    query = ChunkQuery(ids=ids, states=IN_HAND)
+    pinned = queries.browse(query, MAINTENANCE, limit=MAX_PAGE).items if ids else ()
     fit = [(_as_if(chunk, what_if), None) for chunk in pinned]
     rows: list[Ranked] = [*found.rows, *(row for row in fit if not refusal_of(row[0]))]
     return _Found(sorted(rows, key=lambda row: -row[0].id), found.refused)
@@ -206,6 +228,8 @@ def _as_if(chunk: Chunk, what_if: WhatIf) -> Chunk:
         reopened = chunk.invalidation_reason == REJECTED_REASON
         invalidated_at = None if reopened else chunk.invalidated_at
         chunk = replace(chunk, review_state=Verdict.CONFIRMED, invalidated_at=invalidated_at)
+    if chunk.id in what_if.replaced:
+        chunk = replace(chunk, invalidated_at=chunk.updated_at)
     return replace(chunk, delivery_policy=Policy.ALWAYS) if chunk.id in what_if.pinned else chunk
 
 

@@ -231,11 +231,15 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Rows to be looked at as if an operator had ruled on them or pinned them."""
+    """Rows to be looked at as if an operator had ruled on them or pinned them.
+
+    `replaced` are rows that proposals among the confirmed ones would supersede.
+    """
 
     confirmed: frozenset[Ref] = frozenset()
     rejected: frozenset[Ref] = frozenset()
     pinned: frozenset[Ref] = frozenset()
+    replaced: frozenset[Ref] = frozenset()
 
 
 class DigestPolicy(StrEnum):

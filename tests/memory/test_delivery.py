@@ -336,3 +336,19 @@ def test_a_broken_index_stops_no_turn(store: Opening, waiting: bool) -> None:
     answer = deliver(TurnRequest("which language?"), AGENT)
 
     assert "Always answer in English" in answer.text
+
+
+def test_a_proposal_looked_at_as_if_confirmed_takes_the_place_that_it_would(store: Opening) -> None:
+    never = "The user must never push directly to the main branch of the repository"
+    standing = services.add(NewChunk(never, domain="fact"), OPERATOR).chunk
+    proposed = services.remember(
+        NewChunk(never.replace("must never", "may always"), domain="fact"), AGENT
+    ).chunk
+    assert standing is not None
+    assert proposed is not None
+    turn = TurnRequest("may the user push to the main branch?")
+
+    supposed = preview(turn, WhatIf(confirmed=frozenset({proposed.id})))
+    services.review(proposed.id, Verdict.CONFIRMED, OPERATOR)
+
+    assert supposed.ids(Part.HITS) == preview(turn).ids(Part.HITS) == [proposed.id]

@@ -1,6 +1,7 @@
 """The example agent plays its conversation against a real server; the operator sees and governs each turn."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from hashlib import sha256
@@ -28,8 +29,9 @@ def loaded() -> ModuleType:
 
 
 def played(server: RunningServer) -> str:
-    command = [sys.executable, str(SCRIPT), server.url, str(server.agent_key), "--session", SESSION]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, str(SCRIPT), server.url, "--session", SESSION]
+    env = os.environ | {"PROTOCONSOLE_KEY": str(server.agent_key)}
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=env)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
