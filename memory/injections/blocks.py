@@ -15,16 +15,18 @@ from typing import Any
 
 from knowledge.types import TrustTier, Verdict
 from memory.injections.types import Item
-from memory.types import Delivered, LeftOut, Part, Projection, Reason
+from memory.types import Delivered, LeftOut, Part, Projection, Reason, Ref
 
 LEFT_OUT_KEPT = 200
 SHA_BYTES = 32
 _DENSE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_BY_HASH = frozenset({Part.ALWAYS_ON, Part.HITS, Part.PRIOR_SESSIONS})
+MEMORY_PARTS = frozenset({Part.ALWAYS_ON, Part.HITS})
+_BY_HASH = MEMORY_PARTS | {Part.PRIOR_SESSIONS}
 
 Segment = str | list[Any]
 Texts = dict[bytes, bytes]
 Reader = Callable[[bytes], bytes]
+Memory = tuple[Ref, int | None, str | None]  # with its tier and its source
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,19 @@ def words_named_in(document: bytes) -> list[bytes]:
         for segment in json.loads(document)
         if isinstance(segment, list) and segment[7]
     ]
+
+
+def memories_in(document: bytes) -> list[Memory]:
+    """List the chunks that a document delivers, as what they stood there."""
+    return [
+        (ref, tier, source)
+        for part, ref, _, _, tier, _, source, *_ in filter(_is_entry, json.loads(document))
+        if part in MEMORY_PARTS
+    ]
+
+
+def _is_entry(segment: Segment) -> bool:
+    return not isinstance(segment, str)
 
 
 def _blocks(text: str, waiting: Mapping[str, deque[Delivered]]) -> Iterator[list[Delivered | str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from knowledge.checkup import REPAIR
-from memory.injections import adoption, chain, head, index, texts
+from memory.injections import adoption, chain, given, head, index, texts
 from memory.injections.blocks import hashes_of, words_named_in
 from memory.injections.chain import BEGINNING, Break, Link
 from memory.injections.errors import HeadDamaged, TextDamaged
@@ -23,6 +23,7 @@ _COUNTS_THAT_DIFFER = """SELECT 1 FROM pc_injection_counts AS c WHERE n <>
     (SELECT COUNT(*) FROM pc_injection_items AS i WHERE i.kind = ? AND i.ref = c.ref)
     UNION ALL SELECT 1 FROM pc_injection_items WHERE kind = ?
     AND ref NOT IN (SELECT ref FROM pc_injection_counts) LIMIT 1"""
+GIVEN = "injections given"
 NOT_OPENED = "run: manage.py serve"
 
 
@@ -45,13 +46,19 @@ def examine() -> Iterator[Finding]:
 
 
 def repair() -> None:
-    """Build the index anew; rows, chain and note are never touched."""
+    """Build the index anew, and what sessions were given; rows, chain and note are never touched.
+
+    What sessions were given is left as evidence where the chain does not prove the rows.
+    """
     if not _index().ok:
         index.rebuild()
+    key = existing_key()
+    if key is not None and [finding.name for finding in verify() if not finding.ok] == [GIVEN]:
+        given.rebuild(_pruned_to(key))
 
 
 def verify() -> Iterator[Finding]:
-    """Check the chain and the note of its head against the rows."""
+    """Check the chain and the note of its head against the rows, then what sessions were given."""
     key = existing_key()
     if key is None:
         chained = _count("pc_seq IS NOT NULL")
@@ -60,10 +67,10 @@ def verify() -> Iterator[Finding]:
         return
     noted = _noted(key)  # before the rows: what is noted was committed, so they must hold it
     with snapshot(INJECTIONS):
-        yield _chain(key)
-        yield found(
-            "injection head", _head_faults(key, noted), well="the log holds the row that was noted", mend=MEND
-        )
+        proofs = [_chain(key), _head(key, noted)]
+        yield from proofs
+        if all(proof.ok for proof in proofs):
+            yield _given(key)
 
 
 def _file() -> Finding:
@@ -98,6 +105,11 @@ def _noted(key: bytes) -> Link | HeadDamaged | None:
             return error
 
 
+def _head(key: bytes, noted: Link | HeadDamaged | None) -> Finding:
+    faults = _head_faults(key, noted)
+    return found("injection head", faults, well="the log holds the row that was noted", mend=MEND)
+
+
 def _head_faults(key: bytes, noted: Link | HeadDamaged | None) -> list[str]:
     if isinstance(noted, HeadDamaged):
         return [f"{head.path()}: {noted}"]
@@ -112,6 +124,18 @@ def _head_faults(key: bytes, noted: Link | HeadDamaged | None) -> list[str]:
             " cut from its end, an older copy was put in its place, or power failed while they were written"
         ]
     return [f"row #{noted.id} is not the row that was noted, so the end of the log was replaced"]
+
+
+def _given(key: bytes) -> Finding:
+    if index.pending():
+        return Finding(GIVEN, Level.OK, "rows are still to be indexed")
+    wrong = given.different(_pruned_to(key))
+    faults = [f"{wrong} first deliveries to sessions differ from the rows"] if wrong else []
+    return found(GIVEN, faults, well="every first delivery to a session is as the rows tell", mend=REPAIR)
+
+
+def _pruned_to(key: bytes) -> int:
+    return (chain.anchor(key) or BEGINNING).id
 
 
 def _texts() -> Finding:

@@ -8,12 +8,12 @@ changes nothing.
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from memory.injections import meta
+from memory.injections import given, meta
 from memory.injections.moments import micros_of_text
 from memory.injections.rows import SELECTED, Ids, ids_of
 from memory.injections.schema import INDEXED_TO
 from memory.injections.types import Index
-from memory.types import Delivered, Part, Ref
+from memory.types import Delivered, Ref
 from protoconsole.databases import INJECTIONS, LOCK_TIMEOUT_S, execute_each, fetch, write_transaction
 from protoconsole.errors import StoreBusy
 
@@ -25,11 +25,6 @@ Entry = tuple[int, Ref, int, int]
 
 _ENTER = "INSERT OR IGNORE INTO pc_injection_items (kind, ref, at, injection_id) VALUES (?, ?, ?, ?)"
 _LEAVE = "DELETE FROM pc_injection_items WHERE kind = ? AND ref = ? AND at = ? AND injection_id = ?"
-_GIVE = """INSERT INTO pc_injection_given (session_id, ref, at, injection_id, tier, source)
-    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, ref) DO UPDATE SET at = excluded.at,
-    injection_id = excluded.injection_id, tier = excluded.tier, source = excluded.source
-    WHERE (excluded.at, excluded.injection_id) < (at, injection_id)"""
-_GIVEN_PARTS = (Part.ALWAYS_ON, Part.HITS)
 
 
 def entries_of(row: Ids) -> Iterator[Entry]:
@@ -47,13 +42,7 @@ def entries_of(row: Ids) -> Iterator[Entry]:
 def enter_own(row: Ids, delivered: Iterable[Delivered]) -> None:
     """Index a row in the transaction that writes it."""
     execute_each(INJECTIONS, _ENTER, entries_of(row))
-    at = micros_of_text(row.ts)
-    given = [
-        (row.session_id, item.ref, at, row.id, item.tier, item.source)
-        for item in delivered
-        if item.part in _GIVEN_PARTS and row.session_id
-    ]
-    execute_each(INJECTIONS, _GIVE, given)
+    given.enter_own(row, delivered)
     if indexed_to() == row.id - 1:
         meta.put(INDEXED_TO, str(row.id))
 
@@ -67,7 +56,7 @@ def leave(row: Ids) -> None:
     session = row.session_id
     still = "SELECT 1 FROM pc_injection_items WHERE kind = ? AND ref = ? LIMIT 1"
     if session and not fetch(INJECTIONS, still, (Index.SESSION, session)):
-        fetch(INJECTIONS, "DELETE FROM pc_injection_given WHERE session_id = ?", (session,))
+        given.leave(session)
 
 
 def indexed_to() -> int:
@@ -98,8 +87,7 @@ def catch_up(limit: int = BATCH, *, patience: float = LOCK_TIMEOUT_S) -> int:
             entries = (entry for row in rows for entry in entries_of(ids_of(row)))
             # Neighbours of the index one after the other, so that each of its pages is written once.
             execute_each(INJECTIONS, _ENTER, sorted(entries, key=lambda e: (e[0], str(e[1]), *e[2:])))
-            others = (ids_of(row) for row in rows if row[6] is None)
-            execute_each(INJECTIONS, _GIVE, (given for row in others for given in _given_by_another(row)))
+            given.enter_others(ids_of(row) for row in rows if row[6] is None)
             meta.put(INDEXED_TO, str(rows[-1][0]))
     return len(rows)
 
@@ -120,10 +108,3 @@ def rebuild() -> None:
         meta.put(INDEXED_TO, "0")
     while catch_up():
         pass
-
-
-def _given_by_another(row: Ids) -> Iterator[tuple[str, Ref, int, int, None, None]]:
-    if row.session_id:
-        at = micros_of_text(row.ts)
-        for ref in dict.fromkeys((*row.hot, *row.rag)):
-            yield row.session_id, ref, at, row.id, None, None

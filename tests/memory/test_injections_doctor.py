@@ -37,7 +37,7 @@ def test_a_sound_log_is_told_part_by_part(closed: Instance) -> None:
 
     lines = doctor()
 
-    assert [line.split()[0] for line in lines] == ["ok"] * 5
+    assert [line.split()[0] for line in lines] == ["ok"] * 6
     assert "2 rows chained, 0 of another program unchained" in "\n".join(lines)
 
 
