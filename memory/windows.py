@@ -20,6 +20,7 @@ PATIENCE_S = 0.05  # of a turn that notes a model; the next turn can do it as we
 MOST_NOTED = 1_000  # names come from callers
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(days=1)
+PAUSES = 12  # each twice as long as the one before, and the last the longest
 
 _log = logging.getLogger("protoconsole.windows")
 
@@ -27,13 +28,13 @@ _log = logging.getLogger("protoconsole.windows")
 def window_of(model: str | None, *, note: bool = True) -> int | None:
     """Give the window of a model in tokens, that of the default model where nothing is known of this one.
 
-    None where nothing is known of either; the log says so once for each model. `note` has the gateway asked
-    for what is not known.
+    None where nothing is known of either. `note` has the gateway asked for what is not known, and the log say
+    once for each model that nothing is; without it the name of the model goes nowhere.
     """
     default = current().config.model.name
     names = dict.fromkeys(name for name in (model, default) if name)
     window = next((window for name in names if (window := _known(name, note=note))), None)
-    if window is None:
+    if window is None and note:
         _say_once(model or default)
     return window
 
@@ -41,7 +42,8 @@ def window_of(model: str | None, *, note: bool = True) -> int | None:
 def learn_next() -> int:
     """Ask the gateway for the window of one model that is due; 0 where none is.
 
-    A model that the gateway does not know is asked for again after the longest pause.
+    A model that the gateway does not know is asked for again after the longest pause, and then forgotten: the
+    names come from callers, and one that is still used is noted anew.
     """
     model = current().config.model
     now = timezone.now()
@@ -55,7 +57,7 @@ def learn_next() -> int:
         _log.warning("the window of the model %s is not known yet: %s", due.name, error)
         return 1
     with write_transaction(CONSOLE):
-        ModelWindow.objects.filter(pk=due.pk).update(tokens=tokens, ask_at=now + LONGEST_PAUSE)
+        _keep(due, tokens, now)
     return 1
 
 
@@ -77,9 +79,17 @@ def _note(name: str) -> None:
             ModelWindow.objects.get_or_create(name=name, defaults={"ask_at": timezone.now()})
 
 
+def _keep(asked: ModelWindow, tokens: int | None, now: datetime) -> None:
+    row = ModelWindow.objects.filter(pk=asked.pk)
+    if tokens is None and asked.attempts >= PAUSES:
+        row.delete()
+    else:
+        row.update(tokens=tokens, attempts=PAUSES, ask_at=now + LONGEST_PAUSE)
+
+
 def _put_off(due: ModelWindow, now: datetime) -> None:
     """Set the next time before asking, so that an attempt that dies is followed by a pause too."""
-    pause = min(FIRST_PAUSE * 2 ** min(due.attempts, 20), LONGEST_PAUSE)
+    pause = min(FIRST_PAUSE * 2 ** min(due.attempts, PAUSES), LONGEST_PAUSE)
     with write_transaction(CONSOLE):
         ModelWindow.objects.filter(pk=due.pk).update(attempts=F("attempts") + 1, ask_at=now + pause)
 

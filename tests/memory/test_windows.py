@@ -150,9 +150,12 @@ def test_without_a_gateway_nothing_is_noted_or_asked(settings: Any) -> None:
     assert learn_next() == 0
 
 
-def test_incognito_notes_no_model(server: Gateway) -> None:
+def test_incognito_notes_no_model(server: Gateway, caplog: pytest.LogCaptureFixture) -> None:
     gathering.options_of(TurnRequest("x", model="secret-model", incognito=True))
     assert ModelWindow.objects.count() == 0
+    assert "secret-model" not in caplog.text
+    window_of("small")
+    assert "small" in caplog.text
 
 
 def test_callers_cannot_fill_the_table(server: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +164,25 @@ def test_callers_cannot_fill_the_table(server: Gateway, monkeypatch: pytest.Monk
         window_of(f"model-{n}")
     window_of("x" * 10_000)
     assert ModelWindow.objects.count() == 3
+
+
+def test_names_that_no_gateway_knows_make_room_after_a_day(
+    server: Gateway, clock: list[datetime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "MOST_NOTED", 3)
+    server.windows = {"small": 32_000, "new": 8_000}
+    for name in ("junk-1", "junk-2", "new"):
+        window_of(name)
+    names = ModelWindow.objects.order_by("name").values_list("name", flat=True)
+    assert list(names.all()) == ["junk-1", "junk-2", "small"]
+    for hours, left in ((0, ["junk-1", "junk-2", "small"]), (25, ["small"])):
+        clock.append(NOON + timedelta(hours=hours))
+        while learn_next():
+            pass
+        assert list(names.all()) == left
+    window_of("new")
+    learn_next()
+    assert window_of("new") == 8_000
 
 
 def test_a_read_only_console_store_stops_no_turn(server: Gateway) -> None:
