@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 from django.db.models import Model
-from django.dispatch import receiver
 
 from protoconsole.errors import StoreBusy
 from protoconsole.paths import Paths
@@ -31,12 +28,6 @@ PRAGMAS = (
 )
 
 _held = threading.local()
-
-
-@receiver(connection_created)
-def _read_any_text(connection: BaseDatabaseWrapper, **_: object) -> None:
-    """Show bytes that are no UTF-8, which another program may have stored, instead of failing on the row."""
-    connection.connection.text_factory = _lenient
 
 
 def _lenient(stored: bytes) -> str:
@@ -78,15 +69,34 @@ def fetch(alias: str, sql: str, params: Sequence[Any] = ()) -> list[tuple[Any, .
 
     It goes below Django's cursor, whose `%s` would make two spellings of SQL; errors are still Django's.
     """
+    try:
+        return _all_of(alias, sql, params)
+    except OperationalError as error:
+        if "Could not decode" not in str(error):
+            raise
     return list(rows_of(alias, sql, params))
 
 
-def rows_of(alias: str, sql: str, params: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-    """Run one hand-written statement and read its rows one by one, for results of any size."""
+def _all_of(alias: str, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
     connection = connections[alias]
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        yield from connection.connection.execute(sql, params)
+        return connection.connection.execute(sql, params).fetchall()  # type: ignore[no-any-return]
+
+
+def rows_of(alias: str, sql: str, params: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    """Run one hand-written statement and read its rows one by one, for results of any size.
+
+    Bytes that are no UTF-8, which another program may have stored, are shown instead of failing on the row.
+    """
+    connection = connections[alias]
+    connection.ensure_connection()
+    before, connection.connection.text_factory = connection.connection.text_factory, _lenient
+    try:
+        with connection.wrap_database_errors:
+            yield from connection.connection.execute(sql, params)
+    finally:
+        connection.connection.text_factory = before
 
 
 def execute_each(alias: str, sql: str, rows: Iterable[Sequence[Any]]) -> None:
