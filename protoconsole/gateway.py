@@ -61,7 +61,9 @@ def _vllm_window(model: Model, name: str) -> int | None:
 def _ollama_window(model: Model, name: str) -> int | None:
     answer = _ask(model, "POST", "/api/show", {"model": name})
     info = answer.get("model_info") if isinstance(answer, dict) else None
-    lengths = (_tokens(value) for key, value in (info or {}).items() if key.endswith(".context_length"))
+    if not isinstance(info, dict):
+        return None
+    lengths = (_tokens(value) for key, value in info.items() if key.endswith(".context_length"))
     return next((length for length in lengths if length), None)
 
 
@@ -78,6 +80,8 @@ def _listed(answer: Any, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _ask(model: Model, method: str, path: str, body: object = None) -> Any:
+    if not (model.api_key.isascii() and model.api_key.isprintable()):
+        raise GatewayError("model.api_key has characters that no HTTP header can carry")
     headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
     url = f"{root_of(model.api_base)}{path}"
     try:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -92,6 +93,22 @@ def learn_window_or_error(server: Server) -> int | None:
         return learn_window(server.model, "m")
     except GatewayError:
         return None
+
+
+@pytest.mark.parametrize("info", [["llama.context_length"], "llama.context_length", 7, None, {}])
+def test_what_ollama_tells_in_another_shape_is_no_window(server: Server, info: object) -> None:
+    server.answers = {"/api/show": {"model_info": info}}
+
+    assert learn_window(server.model, "m") is None
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "sk-secret\n", "sk-\x00secret"])
+def test_a_key_that_no_header_can_carry_is_named_and_not_shown(server: Server, key: str) -> None:
+    server.answers = {"/v1/models": VLLM}
+
+    with pytest.raises(GatewayError, match="api_key") as caught:
+        list_models(replace(server.model, api_key=key))
+    assert key.strip() not in str(caught.value)
 
 
 def test_models_are_listed(server: Server) -> None:
