@@ -113,6 +113,21 @@ class Message(models.Model):
         return f"{self.role} in {self.thread_id}"
 
 
+class HiddenMessage(models.Model):
+    """A message of a thread that was said incognito: a keyed digest, and none of its words."""
+
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="hidden")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["thread", "digest"], name="one_digest_of_a_hidden_message")
+        ]
+
+    def __str__(self) -> str:
+        return f"hidden in {self.thread_id}"
+
+
 class ModelWindow(models.Model):
     """How many tokens a model's window holds, as its gateway told; None while it has not been told."""
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from knowledge.errors import Invalid
 from knowledge.times import to_iso
 from memory import session_index, summaries
+from memory.hidden import hide, was_hidden
 from memory.keeping import kept_text
 from memory.models import Message, Thread
 from memory.surfaces import is_background, surface_of
@@ -41,7 +42,8 @@ def post_turns(
 ) -> TurnsKept:
     """Keep what is new among the messages of a turn, and write the session's summary when the turn is over.
 
-    A message is known by its id; without ids, what repeats the end of the thread is the same again.
+    A message is known by its id; without ids, what repeats the end of the thread is the same again. Incognito
+    messages are not kept, neither now nor when they come again with the rest of the conversation.
     `terminal` says whether the turn is over; None: it is when its last message answers and waits for no tool.
     Raises Invalid naming the session id or the part of a message that cannot be read.
     """
@@ -50,7 +52,7 @@ def post_turns(
     _check(session_id)
     turns = [_turn(raw, f"messages.{place}") for place, raw in enumerate(messages)]
     if incognito:
-        _mark_incognito(session_id, by)
+        _hide(session_id, turns, by)
         return TurnsKept(0, False, NoSummary.INCOGNITO)
     with write_transaction(CONSOLE):
         thread = _thread(session_id, by)
@@ -85,12 +87,13 @@ def _thread(session_id: str, by: Actor) -> Thread:
     return Thread.objects.get_or_create(session_id=session_id, defaults={"by": by.name})[0]
 
 
-def _mark_incognito(session_id: str, by: Actor) -> None:
+def _hide(session_id: str, turns: Sequence[Turn], by: Actor) -> None:
     with write_transaction(CONSOLE):
         thread = _thread(session_id, by)
         thread.incognito = True
         thread.updated_at = timezone.now()
         thread.save()
+        hide(thread, map(_known_by, _new(thread, turns)))
 
 
 def _touch(thread: Thread, surface: str | None, trace_id: str | None) -> None:
@@ -104,13 +107,23 @@ def _touch(thread: Thread, surface: str | None, trace_id: str | None) -> None:
 
 
 def _store(thread: Thread, turns: Sequence[Turn]) -> int:
-    fresh = _unknown(thread, turns)
-    end = list(thread.messages.order_by("-id")[: len(fresh)])
-    tail = [_read(message).said for message in reversed(end)]
-    head = [("id", turn.id) if turn.id else turn.said for turn in fresh]
-    new = fresh[overlap(tail, head) :]
+    new = _new(thread, turns)
     Message.objects.bulk_create(_row(thread, turn) for turn in new)
     return len(new)
+
+
+def _new(thread: Thread, turns: Sequence[Turn]) -> list[Turn]:
+    """Leave out what is known by its id, what was said incognito, and what repeats the end of the thread."""
+    hidden = was_hidden(thread)
+    told = _unknown(thread, turns)
+    end = list(thread.messages.order_by("-id")[: len(told)])
+    tail = [said for message in reversed(end) if not hidden(said := _read(message).said)]
+    fresh = [turn for turn in told if not hidden(_known_by(turn))]
+    return fresh[overlap(tail, [_known_by(turn) for turn in fresh]) :]
+
+
+def _known_by(turn: Turn) -> tuple[object, ...]:
+    return ("id", turn.id) if turn.id else turn.said
 
 
 def _unknown(thread: Thread, turns: Sequence[Turn]) -> list[Turn]:

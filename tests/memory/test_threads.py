@@ -8,8 +8,8 @@ import pytest
 from django.db import connections
 
 from knowledge.errors import Invalid
-from memory import session_index, summaries, threads
-from memory.models import Message, Thread
+from memory import hidden, session_index, summaries, threads
+from memory.models import HiddenMessage, Message, Thread
 from memory.threads import is_incognito, overlap, post_turns
 from memory.types import Goal, NoSummary, Schedule, Summary, Task, TurnsKept, Watch, WorkingState
 from memory.working_states import put_working_state, working_state_of
@@ -262,6 +262,46 @@ def test_an_incognito_turn_leaves_no_word_anywhere(instance: Instance) -> None:
         content = path.read_bytes() if path.is_file() else b""
         assert b"WHISPERED" not in content, path
         assert b"ANSWERED" not in content, path
+
+
+SECRET = [user("WHISPERED"), assistant("ANSWERED")]
+
+
+@pytest.mark.parametrize("posted", [SECRET, HELLO + SECRET], ids=["the new ones", "all of the conversation"])
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_what_was_incognito_is_not_kept_when_all_of_the_conversation_is_posted(
+    instance: Instance, posted: list[Any], with_ids: bool
+) -> None:
+    def told(messages: list[Any]) -> list[Any]:
+        return [{**each, "id": each["content"]} for each in messages] if with_ids else messages
+
+    post(told(HELLO))
+    post(told(posted), incognito=True)
+    assert post(told(HELLO + SECRET + MORE)) == WRITTEN
+    assert kept() == said() == [(each["role"], each["content"]) for each in HELLO + MORE]
+    assert post(told(HELLO + SECRET + MORE)) == TurnsKept(0, True)
+    for path in instance.paths.instance_root.rglob("*"):
+        assert b"WHISPERED" not in (path.read_bytes() if path.is_file() else b""), path
+
+
+def test_what_is_hidden_is_hidden_in_its_thread_only() -> None:
+    post(SECRET, incognito=True)
+    assert post(SECRET, "chat-2") == WRITTEN
+
+
+def test_a_hidden_message_that_repeats_a_kept_one_doubles_nothing() -> None:
+    post(HELLO + MORE)
+    post([user("And now?"), assistant("The same.")], incognito=True)
+    assert post([*HELLO, *MORE, user("And now?"), assistant("The same."), user("Thanks")]).stored == 1
+    assert [content for _, content in kept()] == ["Hello", "Hi", "And now?", "Now this.", "Thanks"]
+
+
+def test_the_hidden_messages_of_a_thread_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden, "MOST", 3)
+    for n in range(5):
+        post([user(f"whisper {n}")], incognito=True)
+    assert post([user(f"whisper {n}") for n in (2, 3, 4)]).stored == 0
+    assert HiddenMessage.objects.count() == 3
 
 
 def test_a_thread_is_as_incognito_as_its_latest_turn() -> None:
