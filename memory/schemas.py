@@ -278,3 +278,4 @@ class TurnsOut(Out):
     stored: int = Field(description="How many messages are new")
     summary_written: bool
     reason: NoSummary | None = Field(description="Why no summary was written")
+    detail: str = Field(description="What kept a summary from being written, where the reason is not_written")

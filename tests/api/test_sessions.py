@@ -25,11 +25,13 @@ def test_a_finished_turn_leaves_a_summary(agent: Caller, operator: Caller) -> No
         "stored": 1,
         "summary_written": False,
         "reason": "not_terminal",
+        "detail": "",
     }
     assert post(agent, user("Buy a kettle"), assistant("Bought."), surface="chat", trace_id="tr-1") == {
         "stored": 1,
         "summary_written": True,
         "reason": None,
+        "detail": "",
     }
     body = operator.get(f"{SESSIONS}/chat-1").body
     assert (body["session_id"], body["in_digest"], body["why_not"], body["fault"]) == (
@@ -50,6 +52,13 @@ def test_a_finished_turn_leaves_a_summary(agent: Caller, operator: Caller) -> No
         "tool_calls_total": None,
         "final_output": "Bought.",
     }
+
+
+def test_what_keeps_a_summary_from_being_written_is_told(agent: Caller) -> None:
+    put("Chat-1")
+    answer = post(agent, user("Buy a kettle"), assistant("Bought."))
+    assert (answer["stored"], answer["summary_written"], answer["reason"]) == (2, False, "not_written")
+    assert "the session Chat-1 only by letter case" in answer["detail"]
 
 
 def test_keys_that_clients_add_to_messages_are_ignored(agent: Caller) -> None:
@@ -90,7 +99,7 @@ def test_incognito_turns_are_not_kept(agent: Caller, operator: Caller, by_header
     body = {"messages": [user("secret"), assistant("kept quiet")], "incognito": not by_header}
     headers = {"X_Incognito": "true"} if by_header else {}
     reply = agent.post("/api/sessions/chat-1/turns", body, **headers)
-    assert reply.body == {"stored": 0, "summary_written": False, "reason": "incognito"}
+    assert reply.body == {"stored": 0, "summary_written": False, "reason": "incognito", "detail": ""}
     assert not Message.objects.exists()
     assert operator.get(SESSIONS).body["items"] == []
 
