@@ -17,12 +17,13 @@ from knowledge.adoption import Opening
 from memory import digest, session_index
 from memory.envelope.parse import parse
 from memory.projection import project
+from memory.threads import post_turns
 from memory.types import Candidates, DigestPolicy, Options, Part
 from protoconsole.databases import CONSOLE, fetch
 from protoconsole.instance import Instance
 from tests.actors import AGENT
 from tests.cases import cases
-from tests.memory.sessions import folder, put, settle, write
+from tests.memory.sessions import assistant, folder, put, settle, user, write
 from tests.views.stored import learnt
 from tests.views.test_hostile import Outline
 
@@ -124,6 +125,18 @@ def test_an_unreadable_summary_has_a_page_that_says_why(legacy: Opening, as_oper
     assert "This summary cannot be read" in page
     assert "the file is not readable JSON" in page
     assert "Delete 1 summary" in page
+
+
+def test_the_dialog_that_deletes_says_that_an_active_conversation_brings_the_words_back(
+    store: Opening, as_operator: Client
+) -> None:
+    post_turns("chat-1", [user("Buy a kettle"), assistant("Bought.")], by=AGENT)
+    page = main_of(as_operator, "/sessions/chat-1/")
+    assert "Its words come back with the session's next answer" in page
+    as_operator.post("/sessions/chat-1/delete/")
+    assert session_index.find("chat-1") is None
+    post_turns("chat-1", [user("And a cup"), assistant("Bought too.")], by=AGENT)
+    assert "Buy a kettle" in main_of(as_operator, "/sessions/chat-1/")
 
 
 def test_pages_by_time_then_id(store: Opening, as_operator: Client) -> None:
