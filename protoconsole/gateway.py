@@ -1,13 +1,17 @@
 """The model server, any that speaks the OpenAI protocol; foreign errors are mapped here alone."""
 
-from collections.abc import Iterator
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
 
 from protoconsole.config import Model
 
-TIMEOUT = httpx.Timeout(5.0, connect=2.0)
+CONNECT_S = 2.0
+DEADLINE_S = 5.0  # of a whole call: the limits of httpx begin anew with every byte
+MOST_BYTES = 2_000_000
 _LARGEST_WINDOW = 100_000_000
 
 
@@ -85,12 +89,29 @@ def _ask(model: Model, method: str, path: str, body: object = None) -> Any:
     headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
     url = f"{root_of(model.api_base)}{path}"
     try:
-        answer = httpx.request(method, url, headers=headers, json=body, timeout=TIMEOUT)
-        answer.raise_for_status()
-        return answer.json()
+        return json.loads(asyncio.run(_fetch(method, url, headers, body)))
     except httpx.HTTPStatusError as error:
         raise GatewayError(f"{url} answered {error.response.status_code}") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise GatewayError(f"{url} did not answer ({type(error).__name__})") from error
-    except ValueError as error:
+    except TimeoutError as error:
+        raise GatewayError(f"{url} did not finish its answer within {DEADLINE_S:g} s") from error
+    except (ValueError, RecursionError) as error:
         raise GatewayError(f"{url} answered something else than JSON") from error
+
+
+async def _fetch(method: str, url: str, headers: Mapping[str, str], body: object) -> bytes:
+    """Read an answer; asynchronous, since only that way one deadline holds for connection, headers and body."""
+    limits = httpx.Timeout(DEADLINE_S, connect=CONNECT_S)
+    async with (
+        asyncio.timeout(DEADLINE_S),
+        httpx.AsyncClient(timeout=limits) as client,
+        client.stream(method, url, headers=headers, json=body) as answer,
+    ):
+        answer.raise_for_status()
+        read = bytearray()
+        async for piece in answer.aiter_bytes():
+            read += piece
+            if len(read) > MOST_BYTES:
+                raise GatewayError(f"{url} answered more than {MOST_BYTES:,} bytes")
+        return bytes(read)

@@ -45,11 +45,15 @@ _log = logging.getLogger("protoconsole.maintenance")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A kind of work: `work` does one short piece and says how much that was, 0 when none is left."""
+    """A kind of work: `work` does one short piece and says how much that was, 0 when none is left.
+
+    `pieces` is how many a round does at most, fewer where a piece waits for somebody else.
+    """
 
     name: str
     work: Callable[[], int]
     every: timedelta = timedelta(0)
+    pieces: int = PIECES_AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ STEPS = (
     Step("injection index", injection_index.catch_up),
     Step("injection retention", prune_injections, timedelta(hours=1)),
     Step("session index", deep_sync, timedelta(minutes=1)),
-    Step("model windows", learn_next),
+    Step("model windows", learn_next, pieces=1),
     Step("deleted sessions", sweep_deleted, timedelta(hours=1)),
     Step("checkpoint", checkpoint, timedelta(minutes=5)),
     Step("sessions", clear_sessions, timedelta(days=1)),
@@ -182,7 +186,7 @@ class Maintenance:
         return replace(known, runs=known.runs + 1, last_run=now), found
 
     def _work(self, step: Step) -> bool:
-        for piece in range(PIECES_AT_ONCE):
+        for piece in range(step.pieces):
             if self._stopping.is_set() or not step.work():
                 return piece > 0
         return True

@@ -74,7 +74,7 @@ def test_a_turn_does_not_wait_for_a_gateway_that_hangs(
     def hang(*args: object, **kwargs: object) -> None:
         raise AssertionError("the gateway was asked in a turn")
 
-    monkeypatch.setattr(httpx, "request", hang)
+    monkeypatch.setattr(httpx, "AsyncClient", hang)
     configure(settings, "model", name="small", api_base="http://models.example.net")
     assert window_of("small") is None
     assert [known.name for known in ModelWindow.objects.all()] == ["small"]
@@ -210,12 +210,22 @@ def test_maintenance_asks() -> None:
     assert learn_next in [step.work for step in maintenance.STEPS]
 
 
-def test_what_a_gateway_tells_is_kept(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(method: str, url: str, **kwargs: Any) -> httpx.Response:
-        told = {"data": [{"id": "small", "max_model_len": 16_384}]}
-        return httpx.Response(200, json=told, request=httpx.Request(method, url))
+def test_a_round_of_maintenance_asks_about_one_model(server: Gateway) -> None:
+    for name in ("a", "b", "c"):
+        window_of(name)
+    [step] = [step for step in maintenance.STEPS if step.work is learn_next]
 
-    monkeypatch.setattr(gateway.httpx, "request", answer)
+    maintenance.Maintenance([step]).round()
+    assert len(server.asked) == 1
+    maintenance.Maintenance([step]).round()
+    assert len(set(server.asked)) == 2
+
+
+def test_what_a_gateway_tells_is_kept(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(*args: object) -> bytes:
+        return b'{"data": [{"id": "small", "max_model_len": 16384}]}'
+
+    monkeypatch.setattr(gateway, "_fetch", answer)
     configure(settings, "model", name="small", api_base="http://models.example.net/v1")
     window_of("small")
     learn_next()

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Event, Thread
 
 import pytest
 
+from protoconsole import gateway
 from protoconsole.config import Model
 from protoconsole.gateway import GatewayError, learn_window, list_models
 
@@ -115,3 +118,53 @@ def test_models_are_listed(server: Server) -> None:
     server.answers = {"/v1/models": VLLM}
 
     assert list_models(server.model) == ["m"]
+
+
+@pytest.mark.parametrize("length", [2_000_000, 2_000_001])
+def test_an_answer_is_read_up_to_two_million_bytes(server: Server, length: int) -> None:
+    server.answers = {"/v1/models": json.dumps(VLLM).ljust(length)}
+
+    if length == 2_000_000:
+        assert list_models(server.model) == ["m"]
+    else:
+        with pytest.raises(GatewayError, match="more than 2,000,000 bytes"):
+            list_models(server.model)
+
+
+def test_an_answer_nested_without_end_is_no_list_of_models(server: Server) -> None:
+    server.answers = {"/v1/models": "[" * 500_000}
+
+    with pytest.raises(GatewayError, match="else than JSON"):
+        list_models(server.model)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize("opening", [HEAD + b"X-Slow: ", HEAD + b"\r\n"], ids=["headers", "body"])
+def test_a_gateway_that_drips_is_left_at_the_deadline(
+    monkeypatch: pytest.MonkeyPatch, opening: bytes
+) -> None:
+    stopped = Event()
+
+    class Dripping(BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65_536)
+            self.request.sendall(opening)
+            with suppress(OSError):
+                for _ in range(300):  # 15 s, each pause far below what a single read may take
+                    if stopped.wait(0.05):
+                        return
+                    self.request.sendall(b" ")
+
+    monkeypatch.setattr(gateway, "DEADLINE_S", 1.0)
+    with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as running:
+        thread = Thread(target=running.serve_forever)
+        thread.start()
+        try:
+            with pytest.raises(GatewayError, match="did not finish its answer within 1 s"):
+                list_models(Model(api_base=f"http://127.0.0.1:{running.server_address[1]}"))
+        finally:
+            stopped.set()
+            running.shutdown()
+            thread.join()
