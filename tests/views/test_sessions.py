@@ -141,6 +141,7 @@ def test_the_dialog_that_deletes_says_that_an_active_conversation_brings_the_wor
 
 def test_pages_by_time_then_id(store: Opening, as_operator: Client) -> None:
     put_many(120)
+    session_index.deep_sync()  # a page reads only the newest of so many new files
     seen, href = [], URL
     while href:
         answer = as_operator.get(f"{URL}{href.removeprefix(URL)}")
