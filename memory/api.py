@@ -125,8 +125,7 @@ def hold(request: KnownRequest, session_id: str | None, *, incognito: bool) -> N
     """Refuse another agent's session, and hold a new one for the key that calls unless it is incognito."""
     if session_id is None:
         return
-    check_session(_key(request), session_id, field="session_id")
-    if not incognito:
+    if check_session(_key(request), session_id, field="session_id") and not incognito:
         with turn_faults.notes_can_wait():
             claim_session(_key(request), session_id, field="session_id", patience=CLAIM_PATIENCE_S)
 

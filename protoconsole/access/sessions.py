@@ -9,8 +9,8 @@ from protoconsole.session_ids import is_session_id
 SESSION_HEADER = "X-Session-Id"
 
 
-def check_session(key: ApiKey, session_id: str, *, field: str = SESSION_HEADER) -> None:
-    """Refuse another agent's session; whose session it is stays as it is.
+def check_session(key: ApiKey, session_id: str, *, field: str = SESSION_HEADER) -> bool:
+    """Refuse another agent's session, and say whether this one is still to be claimed.
 
     Keys of other roles pass, they only name a session. A new key of the same name is the same agent: names
     are unique among live keys, so the first one has been revoked.
@@ -18,8 +18,12 @@ def check_session(key: ApiKey, session_id: str, *, field: str = SESSION_HEADER) 
     """
     if not is_session_id(session_id):
         raise BadSessionId(field)
-    if key.role == Role.AGENT and _owner(session_id) not in (key.name, None):
+    if key.role != Role.AGENT:
+        return False
+    owner = _owner(session_id)
+    if owner not in (key.name, None):
         raise SessionTaken
+    return owner is None
 
 
 def claim_session(
@@ -30,8 +34,7 @@ def claim_session(
     Raises what `check_session` raises, and StoreBusy when a first use could not be noted within `patience`
     seconds.
     """
-    check_session(key, session_id, field=field)
-    if key.role != Role.AGENT or _owner(session_id) is not None:
+    if not check_session(key, session_id, field=field):
         return
     with write_transaction(CONSOLE, patience):
         SessionClaim.objects.get_or_create(session_id=session_id, defaults={"key": key})
