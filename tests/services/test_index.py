@@ -178,7 +178,9 @@ def test_an_index_that_is_gone_is_a_fault_and_is_built_anew(store: Opening) -> N
     assert faults() == []
 
 
-@pytest.mark.parametrize("table", ["pc_dirty", "pc_counts", "pc_totals", "pc_sources", "pc_fact_tokens", "pc_replaced"])
+@pytest.mark.parametrize(
+    "table", ["pc_dirty", "pc_counts", "pc_totals", "pc_sources", "pc_fact_tokens", "pc_replaced"]
+)
 def test_a_derived_table_that_is_gone_is_built_anew(store: Opening, table: str) -> None:
     services.add(NewChunk("tea", source="s"), PLUGIN)
     fetch(KNOWLEDGE, f"DROP TABLE {table}")
