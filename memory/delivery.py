@@ -51,6 +51,7 @@ class TurnAnswer:
 
 def preview(request: TurnRequest, what_if: WhatIf | None = None) -> Projection:
     """Compose the text that a turn would get now; nothing is recorded."""
+    request = replace(request, record=False)
     return _compose(request, options_of(request), what_if)
 
 

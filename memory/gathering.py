@@ -62,7 +62,7 @@ def options_of(request: TurnRequest) -> Options:
     """Put together what decides on a turn: the configuration and the request."""
     config = current().config
     return Options(
-        window=request.window or window_of(request.model, note=not request.incognito),
+        window=request.window or window_of(request.model, note=request.record and not request.incognito),
         budget_pct=config.context.budget_pct,
         max_sessions=config.memory.max_sessions,
         max_session_tokens=config.memory.max_tokens,

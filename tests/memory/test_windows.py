@@ -8,7 +8,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from memory import gathering, turn_faults, windows
+from memory import delivery, gathering, turn_faults, windows
 from memory.models import ModelWindow
 from memory.turn_faults import TurnFault
 from memory.types import TurnRequest
@@ -156,6 +156,12 @@ def test_incognito_notes_no_model(server: Gateway, caplog: pytest.LogCaptureFixt
     assert "secret-model" not in caplog.text
     window_of("small")
     assert "small" in caplog.text
+
+
+def test_a_preview_notes_no_model(server: Gateway) -> None:
+    delivery.preview(TurnRequest("x", model="secret-model"))
+
+    assert ModelWindow.objects.count() == 0
 
 
 def test_callers_cannot_fill_the_table(server: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
