@@ -39,12 +39,13 @@ _SERVICE_KEYS = "|".join(
         r"pc_[apov](?:[\w-]{40,}+|(?=[\w-]{0,40}\d)[\w-]{20,}+)",
     )
 )
-_QUOTED = r"(?:(?!(?P=quote))[^\n])++"
+# Possessive repeats only of single characters: around groups, Python before 3.11.5 gets them wrong.
+_QUOTED = r"(?:(?!(?P=quote))[^\n])+"
 _BARE = r"(?:(?:basic|bearer|token)[ \t]+)?[^\s\"'`&<]*[^\s\"'`&<.,;:!?)\]}]"
 _NO_VALUE = r"\[redacted\]|(?:str|string|bytes|none|null|undefined|true|false|any)(?![^\s,;)=\]}|])"
 _ASSIGNED = (
-    rf"(?P<before>(?:{_NAMES})(?:\\?[\"'])?[ \t]*[:=][ \t]*(?P<quote>\\?[\"'])?+)"
-    rf"(?!{_NO_VALUE})(?(quote){_QUOTED}|{_BARE})"
+    rf"(?P<before>(?:{_NAMES})(?:\\?[\"'])?[ \t]*[:=][ \t]*(?P<quote>\\?[\"'])?)"
+    rf"(?!{_NO_VALUE})(?(quote){_QUOTED}|(?!\\?[\"']){_BARE})"
 )
 
 _SECRET = re.compile(

@@ -40,7 +40,7 @@ def _spelled(*words: str) -> str:
 def _bracket(char: str, entity: str, code: str) -> str:
     """Match a bracket as itself, as an HTML entity or as an escape of JSON, JavaScript or an address."""
     number = int(code, 16)
-    return rf"(?:{char}|&(?:amp;)*+(?:{entity}|#0*+{number}|#x0*+{code});?|\\(?:u00|x){code}|%{code})"
+    return rf"(?:{char}|&(?:amp;)*(?:{entity}|#0*+{number}|#x0*+{code});?|\\(?:u00|x){code}|%{code})"
 
 
 _OPEN = _bracket("<", "lt", "3c")
