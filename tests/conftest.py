@@ -1,3 +1,4 @@
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from django.core.management import call_command
 from django.db import connections
 from django.test import Client
 from django.utils import timezone
+from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
@@ -18,6 +20,10 @@ from protoconsole.access.operators import create_operator
 from protoconsole.actors import Role
 from protoconsole.databases import CONSOLE, INJECTIONS, KNOWLEDGE
 from protoconsole.instance import Instance, load_instance
+
+# Where a build is judged, the same examples each time; new ones are looked for everywhere else.
+settings.register_profile("ci", derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 FIXTURES = Path(__file__).parent / "fixtures"
 PASSWORD = "correct horse battery staple"

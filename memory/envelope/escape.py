@@ -81,10 +81,15 @@ def label(text: str) -> str:
 
 
 def cut(escaped: str, most_chars: int) -> str:
-    """Shorten an escaped text to so many characters, the mark of the cut among them."""
+    """Shorten an escaped text to so many characters, the mark of the cut among them.
+
+    A cut may end a word so that it reads as one of our tags: then it is escaped, and a little less is kept.
+    """
     if len(escaped) <= most_chars:
         return escaped
-    return f"{_whole(escaped[: most_chars - 1])}…"
+    shown = f"{_whole(escaped[: most_chars - 1])}…"
+    safe = escape(shown)
+    return safe if len(safe) <= most_chars else cut(safe, most_chars)
 
 
 def _whole(start: str) -> str:

@@ -151,6 +151,8 @@ def test_an_escaped_text_is_its_own_escape(text):
 @example("👩\u200d💻", 3)
 @example("a\u202eb", 4)
 @example("x · y", 4)
+@example("a think>&#x3C;skillset of mine", 20)
+@example("&lt;skillset", 10)
 def test_a_cut_escape_is_safe_and_short_enough(text, most):
     shown = cut(escape(text), most)
     assert len(shown) <= most
