@@ -85,7 +85,7 @@ class Folder:
                 os.fsync(file.fileno())
                 written = os.fstat(file.fileno())
             aside.replace(self.path / name)
-        except BaseException:
+        except BaseException:  # raised on: nothing half-written stays, not even when a process is told to end
             aside.unlink(missing_ok=True)
             raise
         return _entry(name, written)

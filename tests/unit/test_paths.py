@@ -92,11 +92,11 @@ CONFIGURED = Config(
 
 
 def test_the_configuration_beats_the_default(home: Path) -> None:
-    paths = resolve_paths({"PROTOAGENT_HOME": "/root"}, CONFIGURED)
+    paths = resolve_paths({"PROTOAGENT_HOME": "/srv/agent"}, CONFIGURED)
     assert paths.knowledge_db == Path("/k/file.db")
     assert paths.memory_dir == home / "sessions"
-    assert paths.skills_db == Path("/root/my-skills.db")
-    assert paths.skills_dir == Path("/root/a/b")
+    assert paths.skills_db == Path("/srv/agent/my-skills.db")
+    assert paths.skills_dir == Path("/srv/agent/a/b")
     assert paths.commons_db == Path("/shared/knowledge.db")
 
 
@@ -125,10 +125,10 @@ def test_a_path_of_the_environment_is_taken_from_where_the_command_runs(
 def test_a_configured_sandbox_path_counts_only_where_the_file_exists(home: Path) -> None:
     printed = home / "sandbox" / "knowledge" / "agent.db"
     config = Config(knowledge=Knowledge(db_path=str(printed)))
-    environment = {"PROTOAGENT_HOME": "/root"}
-    assert resolve_paths(environment, config).knowledge_db == Path("/root/knowledge/agent.db")
+    environment = {"PROTOAGENT_HOME": "/srv/agent"}
+    assert resolve_paths(environment, config).knowledge_db == Path("/srv/agent/knowledge/agent.db")
     printed.parent.mkdir(parents=True)
-    assert resolve_paths(environment, config).knowledge_db == Path("/root/knowledge/agent.db")
+    assert resolve_paths(environment, config).knowledge_db == Path("/srv/agent/knowledge/agent.db")
     printed.touch()
     assert resolve_paths(environment, config).knowledge_db == printed
 
